@@ -17,7 +17,7 @@ from prowess.activate.slash.commands import (
 )
 from prowess.activate.slash.completion import complete, spell
 from prowess.activate.slash.messages import SHAPES, Message, build_message
-from prowess.activate.slash.parser import Call, Mention, Notice, Plain, parse_command
+from prowess.activate.slash.parser import CommandCall, Mention, Notice, Plain, parse_command
 from prowess.model.outcome import State
 from prowess.shell.configured_tools import build_argv
 from prowess.text.collation import collate
@@ -108,7 +108,7 @@ def test_a_command_as_it_is_spelled_with_any_arguments_starts_its_skill_with_tho
         found = parse_command(typed, index, rules)
         if command.name in ("skill",) or command.name.startswith("skill:"):
             continue
-        assert found == Call(
+        assert found == CommandCall(
             command=command, arguments=arguments.strip(), text=typed, form=rules.forms[0]
         )
 
@@ -119,10 +119,10 @@ def test_a_command_as_it_is_spelled_with_any_arguments_starts_its_skill_with_tho
 @example(["a b"], "/a", "prowess")
 def test_nothing_that_is_typed_breaks_anything_or_is_changed(skills, text, host):
     found = parse_command(text, index_of(host, skills), RULES[host])
-    assert isinstance(found, Call | Mention | Notice | Plain)
+    assert isinstance(found, CommandCall | Mention | Notice | Plain)
     if not isinstance(found, Notice):
         assert found.text == text
-    if isinstance(found, Call):
+    if isinstance(found, CommandCall):
         assert found.arguments == found.arguments.strip()
 
 
@@ -146,7 +146,7 @@ def test_a_message_of_any_shape_is_made_from_any_name_body_and_arguments(
     command = SlashCommand(
         name=name, skill_name=name, location="/s/SKILL.md", folder="/s", model_visible=False
     )
-    call = Call(command=command, arguments=arguments, text=arguments, form="name")
+    call = CommandCall(command=command, arguments=arguments, text=arguments, form="name")
     made = build_message(call, rules, bodies=[body])
     assert isinstance(made, Message)
     assert made.skills == (name,)

@@ -24,6 +24,7 @@ def settle(result: Any, wait: Wait | None) -> Any:
     if wait is not None:
         return wait(result)
     if isinstance(result, Coroutine):
+        # One step suffices for an `async def` that awaits nothing, which is common.
         try:
             result.send(None)
         except StopIteration as done:

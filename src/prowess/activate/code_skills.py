@@ -112,14 +112,16 @@ class DefinedSkills(msgspec.Struct, frozen=True, eq=False):
         there; with `replace` a new skill takes the place of one of the same name.
         """
         new: dict[str, DefinedSkill] = {}
-        names = set() if replace else {skill.name for skill in self.skills}
+        taken = set() if replace else {skill.name for skill in self.skills}
         for skill in skills:
             if not skill.name.strip():
                 raise InvalidName(skill.name, "it is empty")
-            if skill.name in names or skill.name in new:
+            # Two new ones of the same name are a mistake even with `replace`.
+            if skill.name in taken or skill.name in new:
                 raise InvalidName(skill.name, "another skill defined in code has this name")
             new[skill.name] = skill
-        kept = tuple(new.pop(skill.name, skill) for skill in self.skills)
+        # A skill that is replaced keeps its place in the order.
+        kept = [new.pop(skill.name, skill) for skill in self.skills]
         return DefinedSkills((*kept, *new.values()))
 
     def remove(self, *names: str) -> DefinedSkills:
@@ -129,15 +131,20 @@ class DefinedSkills(msgspec.Struct, frozen=True, eq=False):
 
     def find(self, name: str) -> DefinedSkill | None:
         """The skill of that name, or else the first one with such an alias."""
-        by_name = next((skill for skill in self.skills if skill.name == name), None)
-        return by_name or next((skill for skill in self.skills if name in skill.aliases), None)
+        by_name = self._find_exactly(name)
+        if by_name is not None:
+            return by_name
+        return next((skill for skill in self.skills if name in skill.aliases), None)
 
     def get(self, name: str) -> DefinedSkill:
         """The skill of exactly that name. Raises `UnknownSkill`."""
-        found = next((skill for skill in self.skills if skill.name == name), None)
-        if found is None:
-            raise UnknownSkill(name, [skill.name for skill in self.skills])
-        return found
+        skill = self._find_exactly(name)
+        if skill is None:
+            raise UnknownSkill(name, [known.name for known in self.skills])
+        return skill
+
+    def _find_exactly(self, name: str) -> DefinedSkill | None:
+        return next((skill for skill in self.skills if skill.name == name), None)
 
     def __iter__(self) -> Iterator[DefinedSkill]:
         return iter(self.skills)
@@ -185,6 +192,7 @@ def make_prompt(
     except (ProwessError, KeyboardInterrupt):
         raise
     except BaseException as error:
+        # A prompt that calls `sys.exit` must not end the agent.
         raise PromptFailed(defined.name, describe_failure(error)) from error
     if folder is not None:
         blocks = _with_folder(blocks, folder)
@@ -197,9 +205,9 @@ def _unpack(defined: DefinedSkill, unpacker: Unpacker) -> tuple[str | None, tupl
     try:
         return unpacker.unpack(defined.name, defined.files), ()
     except MachineError as error:
-        message = (
-            f"The files of “{defined.name}” are missing: {str(error)[:1].lower()}{str(error)[1:]}"
-        )
+        reason = str(error)
+        reason = reason[:1].lower() + reason[1:]
+        message = f"The files of “{defined.name}” are missing: {reason}"
         return None, (diagnose("files-not-unpacked", message),)
 
 
@@ -214,9 +222,10 @@ def _as_blocks(prompt: Any) -> tuple[Block, ...]:
 
 
 def _is_block(block: Any) -> bool:
-    if not isinstance(block, Mapping) or not isinstance(block.get("type"), str):
-        return False
-    return block["type"] != "text" or isinstance(block.get("text"), str)
+    kind = block.get("type") if isinstance(block, Mapping) else None
+    if kind == "text":
+        return isinstance(block.get("text"), str)
+    return isinstance(kind, str)
 
 
 def _with_folder(blocks: tuple[Block, ...], folder: str) -> tuple[Block, ...]:

@@ -49,8 +49,8 @@ class Ledger(msgspec.Struct, frozen=True):
 
     def record(self, entry: LedgerEntry) -> Ledger:
         """The ledger with one more activation; earlier ones of the same skill lose their text."""
-        earlier = (_without_text(old) if old.name == entry.name else old for old in self.entries)
-        return Ledger((*earlier, entry))
+        entries = [_without_text(old) if old.name == entry.name else old for old in self.entries]
+        return Ledger((*entries, entry))
 
     def count(self, count: Callable[[str], int]) -> Ledger:
         """The ledger with the tokens of every text that was not counted yet."""
@@ -60,16 +60,19 @@ class Ledger(msgspec.Struct, frozen=True):
 
     def find(self, name: str) -> LedgerEntry | None:
         """The latest activation of a skill that is still in the conversation."""
-        return next(
-            (entry for entry in reversed(self.entries) if entry.loaded and entry.name == name), None
-        )
+        for entry in reversed(self.entries):
+            if entry.name == name and entry.loaded:
+                return entry
+        return None
 
     def is_loaded(self, name: str, digest: str, *, arguments: str | None = None) -> bool:
         """Whether all of a skill is loaded, in this version and, if given, with these arguments."""
-        found = self.find(name)
-        if found is None or found.partial or found.digest != digest:
+        entry = self.find(name)
+        if entry is None or entry.partial:
             return False
-        return arguments is None or found.arguments == arguments
+        is_same_version = entry.digest == digest
+        has_same_arguments = arguments is None or entry.arguments == arguments
+        return is_same_version and has_same_arguments
 
     @property
     def loaded(self) -> tuple[LedgerEntry, ...]:
@@ -81,20 +84,18 @@ class Ledger(msgspec.Struct, frozen=True):
 
         The entries stay, without their text.
         """
-        return Ledger(
-            tuple(
-                _unload(entry) if not names or entry.name in names else entry
-                for entry in self.entries
-            )
-        )
+        if not names:
+            return Ledger(tuple(map(_unload, self.entries)))
+        entries = [_unload(entry) if entry.name in names else entry for entry in self.entries]
+        return Ledger(tuple(entries))
 
     def replace(self, entry: LedgerEntry) -> Ledger:
         """The ledger with an entry in place of the latest one of the same skill."""
-        positions = [index for index, old in enumerate(self.entries) if old.name == entry.name]
-        if not positions:
+        latest = {old.name: index for index, old in enumerate(self.entries)}
+        index = latest.get(entry.name)
+        if index is None:
             return self.record(entry)
-        last = positions[-1]
-        return Ledger((*self.entries[:last], entry, *self.entries[last + 1 :]))
+        return Ledger((*self.entries[:index], entry, *self.entries[index + 1 :]))
 
     def _list_latest(self) -> Iterator[LedgerEntry]:
         seen: set[str] = set()
@@ -165,8 +166,10 @@ class LedgerRecorder:
         """The latest activation of a skill, if it is still in the conversation."""
         with self.lock:
             index = self._latest.get(name)
-            entry = self._entries[index] if index is not None else None
-        return entry if entry is not None and entry.loaded else None
+            if index is None:
+                return None
+            entry = self._entries[index]
+        return entry if entry.loaded else None
 
     def find_all(self, name: str) -> tuple[LedgerEntry, ...]:
         """Every activation of a skill that is still in the conversation, oldest first."""
@@ -214,15 +217,18 @@ def parse_ledger(text: str, *, file: str | None = None) -> tuple[Ledger, tuple[D
         data = json.loads(text)
     except (ValueError, RecursionError):
         return Ledger(), (_diagnose_unusable("it is not JSON", file),)
-    if not isinstance(data, dict) or not isinstance(data.get("entries"), list):
+    saved = data.get("entries") if isinstance(data, dict) else None
+    if not isinstance(saved, list):
         return Ledger(), (_diagnose_unusable("it has no list of `entries`", file),)
-    if data.get("version") != VERSION:
-        problem = f"its version is {data.get('version')!r}; only version {VERSION} is supported"
+    version = data.get("version")
+    if version != VERSION:
+        problem = f"its version is {version!r}; only version {VERSION} is supported"
         return Ledger(), (_diagnose_unusable(problem, file),)
-    parsed = [_parse_entry(entry) for entry in data["entries"]]
-    entries = tuple(entry for entry in parsed if entry is not None)
-    lost = len(parsed) - len(entries)
-    return Ledger(entries), (_diagnose_lost(lost, file),) if lost else ()
+    entries = tuple(filter(None, map(_parse_entry, saved)))
+    lost = len(saved) - len(entries)
+    if not lost:
+        return Ledger(entries), ()
+    return Ledger(entries), (_diagnose_lost(lost, file),)
 
 
 def _parse_entry(data: Any) -> LedgerEntry | None:

@@ -57,7 +57,10 @@ def find_loaded(answers: Iterable[str]) -> Iterator[LoadedSkill]:
     for answer in answers:
         whole = answer.rstrip()
         tag = _find_last_tag(whole)
-        if tag is None or tag.end() != len(whole) or int(tag[4]) != tag.start():
+        if tag is None or tag.end() != len(whole):
+            continue
+        # Comparing lengths is cheap and finds most answers that were cut, before the digest does.
+        if int(tag[4]) != tag.start():
             continue
         text = whole[: tag.start()]
         if digest_parts(text) == tag[3]:
@@ -73,7 +76,8 @@ def find_survivors_in(message: str) -> Iterator[LoadedSkill]:
     tags = list(_WRITTEN.finditer(message))
     for tag in reversed(tags):
         start = tag.start() - int(tag[4])
-        if start < 2 or message[start - 2 : start] != "\n\n":
+        follows_empty_line = start >= 2 and message[start - 2 : start] == "\n\n"
+        if not follows_empty_line:
             continue
         text = message[start : tag.start()]
         if digest_parts(text) == tag[3]:

@@ -84,7 +84,8 @@ def describe_tool(
     listed = _list_names(catalog)
     examples = tuple((listed or usable)[: rules.examples])
     name: dict[str, Any] = {"type": "string", "description": _describe_name(examples)}
-    if listed and set(usable) <= set(listed):
+    lists_all = listed and set(usable) <= set(listed)
+    if lists_all:
         name["enum"] = list(usable)
     properties = {rules.parameter: name}
     if rules.arguments:
@@ -125,14 +126,18 @@ def parse_call(parameters: Mapping[str, Any], rules: ToolRules) -> ToolCall:
     """A model's call of the tool. Raises `UsageError` where it names no skill."""
     # A model writes the parameters, so they can be anything, whatever the schema says.
     name = parameters.get(rules.parameter) if isinstance(parameters, Mapping) else None
-    if not isinstance(name, str) or not name.strip():
+    is_name = isinstance(name, str) and bool(name.strip())
+    if not is_name:
         raise UsageError(
             f"The tool {rules.name} needs `{rules.parameter}`: the name of a skill, as a string."
         )
     arguments = parameters.get(rules.arguments) if rules.arguments else None
-    if arguments is not None and not isinstance(arguments, str):
+    # Also where the model sent null.
+    if arguments is None:
+        return ToolCall(name)
+    if not isinstance(arguments, str):
         raise UsageError(f"The tool {rules.name} takes `{rules.arguments}` as a string.")
-    return ToolCall(name, arguments or "")
+    return ToolCall(name, arguments)
 
 
 def explain_error(error: ProwessError) -> str:

@@ -78,7 +78,9 @@ class _RequestReader:
         is_number = isinstance(effort, int) and rules.numeric_effort
         if is_number or effort in rules.efforts:
             return effort
-        allowed = ", ".join(rules.efforts) + (" or a number" if rules.numeric_effort else "")
+        allowed = ", ".join(rules.efforts)
+        if rules.numeric_effort:
+            allowed += " or a number"
         message = f"`effort` is “{effort}”; use {allowed}."
         self.diagnostics.append(diagnose("field-value", message, file=self._file, field="effort"))
         return None

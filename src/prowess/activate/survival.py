@@ -52,9 +52,9 @@ def find_survivors(ledger: Ledger, rules: CompactionRules, *, count: Count) -> S
     loaded = ledger.loaded
     room = rules.tokens
     for entry in loaded:
-        survivor = (
-            _fit(entry, min(rules.per_skill, room), rules.least, count) if entry.text else None
-        )
+        if not entry.text:
+            break
+        survivor = _fit(entry, min(rules.per_skill, room), rules.least, count)
         if survivor is None:
             break
         kept.append(survivor)
@@ -64,6 +64,7 @@ def find_survivors(ledger: Ledger, rules: CompactionRules, *, count: Count) -> S
 
 def compact(ledger: Ledger, survival: Survival) -> Ledger:
     """The ledger after a conversation was shortened: dropped skills forgotten, cut ones partial."""
+    # Without names `forget` would forget every skill.
     after = ledger.forget(*survival.dropped) if survival.dropped else ledger
     for survivor in survival.kept:
         entry = after.find(survivor.name)
@@ -94,7 +95,10 @@ def _fit(entry: LedgerEntry, most: int, least: int, count: Count) -> Survivor | 
 def _find_end(text: str) -> str:
     """The closing tag that a cut text still needs, if its wrapping has one."""
     tag = _OPENED.match(text)
-    return f"\n</{tag[1]}>" if tag is not None and text.rstrip().endswith(f"</{tag[1]}>") else ""
+    if tag is None:
+        return ""
+    closing = f"</{tag[1]}>"
+    return f"\n{closing}" if text.rstrip().endswith(closing) else ""
 
 
 def _where_to_read_on(entry: LedgerEntry) -> str:

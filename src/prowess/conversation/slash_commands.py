@@ -10,7 +10,7 @@ from prowess.activate.ledger import LedgerRecorder
 from prowess.activate.slash.commands import SlashCommand
 from prowess.activate.slash.dispatch import Cancel, ToolReply
 from prowess.activate.slash.messages import Delivery, Message, build_message, needs_bodies
-from prowess.activate.slash.parser import Call, Mention, Notice, Plain, parse_command
+from prowess.activate.slash.parser import CommandCall, Mention, Notice, Plain, parse_command
 from prowess.conversation.activation import record_activation
 from prowess.conversation.body_renderer import RenderedBody, load_document, plan_body
 from prowess.conversation.current_skills import CurrentSkills, SnapshotView
@@ -50,7 +50,7 @@ def run_typed(
             return typed
         found = [_get_skill(command, view) for command in typed.commands]
 
-    if isinstance(typed, Call) and typed.command.dispatch is not None:
+    if isinstance(typed, CommandCall) and typed.command.dispatch is not None:
         # Few commands go to a tool, and the modules that run programs take long to import.
         from prowess.conversation.tool_dispatch import dispatch_command
 
@@ -70,7 +70,7 @@ def run_typed(
 
 
 def _build_with_bodies(
-    typed: Call | Mention,
+    typed: CommandCall | Mention,
     found: Sequence[Skill],
     delivery: Delivery,
     *,
@@ -97,9 +97,9 @@ def _build_with_bodies(
     for skill, body in zip(found, bodies, strict=True):
         record_activation(
             skill,
-            message.text if isinstance(typed, Call) else body.text,
+            message.text if isinstance(typed, CommandCall) else body.text,
             body,
-            arguments=typed.arguments if isinstance(typed, Call) else "",
+            arguments=typed.arguments if isinstance(typed, CommandCall) else "",
             by="user",
             services=services,
             ledger=ledger,

@@ -16,7 +16,7 @@ from prowess.activate.slash.dispatch import (
     ToolRun,
     dispatch,
 )
-from prowess.activate.slash.parser import Call
+from prowess.activate.slash.parser import CommandCall
 from prowess.conversation.authorization import authorize_commands
 from prowess.conversation.confinement import confine
 from prowess.conversation.current_skills import SnapshotView
@@ -33,7 +33,7 @@ from prowess.text.masker import Masker
 
 
 def dispatch_command(
-    call: Call,
+    call: CommandCall,
     target: Dispatch,
     skill: Skill,
     *,

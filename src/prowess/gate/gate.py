@@ -104,8 +104,7 @@ def _may_deny(
     has_rules_in_environment = table.switch and facts.env.get(table.switch)
     if has_rules_in_environment:
         return True
-    host_denies = table.default is Action.DENY or Action.DENY in table.base.values()
-    return host_denies
+    return table.default is Action.DENY or Action.DENY in table.base.values()
 
 
 def _find_denied(name: str, manifest: Manifest, permissions: AgentRules | None) -> Note | None:

@@ -13,7 +13,7 @@ from prowess.activate.slash.commands import (
 )
 from prowess.activate.slash.completion import complete, spell
 from prowess.activate.slash.dispatch import Dispatch
-from prowess.activate.slash.parser import Call, Mention, Notice, Plain, parse_command
+from prowess.activate.slash.parser import CommandCall, Mention, Notice, Plain, parse_command
 from prowess.model.outcome import State
 from prowess.model.skill import LoadedFrom
 from prowess.text.collation import collate
@@ -38,7 +38,7 @@ def typed(host: str, text: str, *names: str):
     """
     found = parse_command(text, commands_of(host, *map(make_outcome, names)), rules_of(host))
     match found:
-        case Call():
+        case CommandCall():
             return found.command.skill_name, found.arguments
         case Mention():
             return [command.skill_name for command in found.commands]
@@ -174,7 +174,7 @@ def test_a_skill_of_claude_code_is_a_command_and_listed_to_the_model(workspace: 
     assert [command.name for command in commands] == ["review"]
     assert [skill.name for skill in skills.snapshot.skills] == ["review"]
     found = parse_command("/review all", commands, skills.profile.commands)
-    assert isinstance(found, Call)
+    assert isinstance(found, CommandCall)
     assert (found.command.skill_name, found.arguments) == ("review", "all")
 
 
@@ -191,7 +191,7 @@ def test_omp_has_a_command_for_every_skill_unless_commands_are_off(
     commands = build_commands(skills.snapshot, skills.profile.commands)
     assert [command.name for command in commands] == expected
     found = parse_command("/skill:a", commands, skills.profile.commands)
-    assert isinstance(found, Call) == bool(expected)
+    assert isinstance(found, CommandCall) == bool(expected)
 
 
 @pytest.mark.seed("P-37", "P-49")
@@ -207,7 +207,7 @@ def test_a_hidden_skill_of_omp_can_be_typed_and_typing_changes_nothing_that_is_d
         build_commands(skills.snapshot, skills.profile.commands),
         skills.profile.commands,
     )
-    assert isinstance(found, Call)
+    assert isinstance(found, CommandCall)
     assert (found.command.skill_name, found.arguments, found.command.model_visible) == (
         "quiet",
         "now",
@@ -332,7 +332,7 @@ def test_a_skill_for_the_model_alone_answers_with_a_notice():
 def test_a_host_that_does_not_know_the_field_lets_the_user_type_the_skill(host):
     commands = commands_of(host, make_outcome("inner", user_invocable=False))
     text = f"{spell(next(iter(commands)), rules_of(host))} x"
-    assert isinstance(parse_command(text, commands, rules_of(host)), Call)
+    assert isinstance(parse_command(text, commands, rules_of(host)), CommandCall)
 
 
 @pytest.mark.parametrize(
@@ -354,7 +354,7 @@ def test_a_name_that_is_known_but_not_usable_answers_with_the_reason(state, what
 
 def test_a_winner_is_typed_although_another_of_its_name_lost():
     commands = commands_of("prowess", make_outcome("a", state=State.SHADOWED), make_outcome("a"))
-    assert isinstance(parse_command("/a", commands, rules_of("prowess")), Call)
+    assert isinstance(parse_command("/a", commands, rules_of("prowess")), CommandCall)
 
 
 def test_openclaw_matches_a_command_exactly_and_a_skill_roughly():
@@ -412,7 +412,7 @@ def test_labels_aliases_and_short_names_are_understood_where_nothing_else_has_th
         }
         found = {text: parse_command(text, index, rules_of(host)) for text in expected}
         assert {
-            text: each.command.skill_name if isinstance(each, Call) else None
+            text: each.command.skill_name if isinstance(each, CommandCall) else None
             for text, each in found.items()
         } == expected
 
@@ -421,7 +421,7 @@ def test_labels_aliases_and_short_names_are_understood_where_nothing_else_has_th
 def test_a_host_without_further_names_does_not_understand_them(host):
     index = commands_of(host, make_outcome("folder", label="pretty", aliases=("fold",)))
     assert [
-        isinstance(parse_command(f"/{name}", index, rules_of(host)), Call)
+        isinstance(parse_command(f"/{name}", index, rules_of(host)), CommandCall)
         for name in ("pretty", "fold")
     ] == [False] * 2
 
@@ -435,7 +435,7 @@ def test_local_skills_and_those_of_mcp_servers_are_looked_up_together():
         for text in ("/greet a", "/srv:greet b")
     ]
     assert [
-        (each.command.skill_name, each.arguments) for each in found if isinstance(each, Call)
+        (each.command.skill_name, each.arguments) for each in found if isinstance(each, CommandCall)
     ] == [
         ("greet", "a"),
         ("srv:greet", "b"),
@@ -448,7 +448,7 @@ def test_a_command_of_the_agents_own_keeps_its_name_and_the_skill_is_reached_beh
         text="/help", name="help", nearest=("help",)
     )
     found = parse_command("/skill:help me", index, rules_of("prowess"))
-    assert isinstance(found, Call)
+    assert isinstance(found, CommandCall)
     assert found.arguments == "me"
     assert spell(found.command, rules_of("prowess")) == "/skill:help"
 
@@ -605,7 +605,7 @@ def test_what_completion_gives_types_that_very_skill(host):
             found.commands
             if isinstance(found, Mention)
             else [found.command]
-            if isinstance(found, Call)
+            if isinstance(found, CommandCall)
             else []
         )
         assert [command.skill_name for command in commands] == [each.command.skill_name]

@@ -22,7 +22,7 @@ from prowess.activate.slash.dispatch import (
     find_dispatch,
     find_text,
 )
-from prowess.activate.slash.parser import Call, parse_command
+from prowess.activate.slash.parser import CommandCall, parse_command
 from prowess.errors import SettingError
 from prowess.errors.activation import Cancelled, CommandToolFailed, UnknownTool
 from prowess.machine.event_loop import wait_for
@@ -115,7 +115,7 @@ def test_a_command_with_a_dispatch_goes_to_its_tool_with_the_text_unchanged_and_
         return "晴"
 
     typed = parse_command("/weather  北京 $(x) `y` ", commands, skills.profile.commands)
-    assert isinstance(typed, Call)
+    assert isinstance(typed, CommandCall)
     assert typed.command.dispatch is not None
     replies = [
         dispatch(
@@ -132,7 +132,7 @@ def test_a_command_with_a_dispatch_goes_to_its_tool_with_the_text_unchanged_and_
     assert calls == [(params, "call-1"), (params, "call-2")]
     assert [reply.text for reply in replies] == ["晴", "晴"]
     other = parse_command("/other x", commands, skills.profile.commands)
-    assert isinstance(other, Call)
+    assert isinstance(other, CommandCall)
     assert other.command.dispatch is None
 
 

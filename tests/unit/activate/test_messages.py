@@ -13,7 +13,7 @@ from prowess.activate.slash.messages import (
     find_delivery,
     needs_bodies,
 )
-from prowess.activate.slash.parser import Call, Mention, Notice, parse_command
+from prowess.activate.slash.parser import CommandCall, Mention, Notice, parse_command
 from prowess.model.outcome import State
 from prowess.model.skill import LoadedFrom
 from tests.unit.activate.skills import commands_of, make_outcome, rules_of
@@ -30,7 +30,7 @@ def message_of(
     """What a text becomes; without a `body` the message must need none."""
     rules = rules_of(host)
     typed = parse_command(text, commands_of(host, *outcomes), rules)
-    assert isinstance(typed, Call | Mention)
+    assert isinstance(typed, CommandCall | Mention)
     assert needs_bodies(typed, rules) is (body is not None)
     bodies = [body.format(command.skill_name) for command in typed.commands] if body else []
     return build_message(typed, rules, bodies=bodies, delivery=delivery)
@@ -99,13 +99,15 @@ def test_a_name_cannot_leave_its_line_or_its_quotes():
     for host in ("openclaw@documented", "openclaw"):
         rules = rules_of(host)
         command = commands_of(host, evil).commands[0]
-        made = build_message(Call(command=command, arguments="", text="/x", form="name"), rules)
+        made = build_message(
+            CommandCall(command=command, arguments="", text="/x", form="name"), rules
+        )
         assert isinstance(made, Message)
         lines = made.text.splitlines()
         assert [line for line in lines if line.startswith("System")] == []
         assert "\x1b" not in made.text
     documented = build_message(
-        Call(
+        CommandCall(
             command=commands_of("openclaw", evil).commands[0], arguments="", text="/x", form="name"
         ),
         rules_of("openclaw@documented"),
@@ -230,7 +232,7 @@ def test_openclaws_model_reads_the_body_at_the_commands_file_and_the_message_has
     skills = workspace.open("openclaw@documented")
     rules = skills.profile.commands
     typed = parse_command("/weather now", build_commands(skills.snapshot, rules), rules)
-    assert isinstance(typed, Call)
+    assert isinstance(typed, CommandCall)
     made = build_message(typed, rules)
     assert isinstance(made, Message)
     assert "station" not in made.text + skills.catalog().prompt
@@ -251,7 +253,7 @@ def test_the_file_is_read_when_the_command_is_typed_and_its_header_stripped_what
         ends.join(["---", "name: pdf", "description: d", "---", "Changed since.", ""]).encode()
     )
     typed = parse_command("/skill:pdf", commands, rules)
-    assert isinstance(typed, Call)
+    assert isinstance(typed, CommandCall)
     made = build_message(typed, rules, bodies=[skills.get(typed.command.skill_name).content])
     assert isinstance(made, Message)
     assert made.text == f"Changed since.\n\n---\n\nSkill: {place}"

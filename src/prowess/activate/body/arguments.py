@@ -52,15 +52,18 @@ def check_arguments(
 
 def _explain_refusal(argument: DeclaredArgument, value: str) -> str | None:
     """What is allowed in place of a value; None where the value is."""
+    # Failing safe: a pattern that cannot be read must not let everything through.
     if argument.problem is not None:
         return f"no value is allowed, because {argument.problem}"
     # What may be left out need not match anything.
-    if not value and not argument.required:
+    may_be_missing = not argument.required
+    if may_be_missing and not value:
         return None
     if argument.choices and value not in argument.choices:
         return f"allowed: {', '.join(argument.choices)}"
-    if argument.pattern is not None and not parse_pattern(argument.pattern).matches(value):
-        return f"it must match `{argument.pattern}`"
+    pattern = argument.pattern
+    if pattern is not None and not parse_pattern(pattern).matches(value):
+        return f"it must match `{pattern}`"
     return None if value else "it is required"
 
 
@@ -70,7 +73,8 @@ def find_options(declared: Sequence[DeclaredArgument], names: Mapping[str, int])
     The whole text begins with the first argument, so what holds for that one holds for it.
     """
     by_name = {**names, WHOLE: -1}
-    with_options = [one.name for one in declared if one.options]
+    with_options = [argument.name for argument in declared if argument.options]
+    # -2 is nowhere: the declaration of a name that the header does not list.
     places = {by_name.get(name, -2) for name in with_options}
     if 0 in places:
         places.add(-1)
@@ -88,19 +92,17 @@ def split_words(text: str) -> Words:
     unclosed: set[str] = set()
     place = _end(_BLANKS, text, 0)
     while place < len(text):
-        quote = text[place]
-        closing = (
-            _CLOSING[quote].search(text, place + 1)
-            if quote in _QUOTES and quote not in unclosed
-            else None
-        )
+        first = text[place]
+        closing = None
+        # Where none closes it, none further on does either; looking again for each quote would
+        # take the square of the length.
+        if first in _QUOTES and first not in unclosed:
+            closing = _CLOSING[first].search(text, place + 1)
         if closing is not None:
             words.append(text[place + 1 : closing.start()])
             place = closing.end()
         else:
-            # None further on closes it either; looking again for each would take the square of the
-            # length.
-            unclosed |= {quote} & set(_QUOTES)
+            unclosed.add(first)
             start, place = place, _end(_PLAIN_WORD, text, place)
             words.append(text[start:place])
         place = _end(_BLANKS, text, place)
@@ -132,14 +134,14 @@ def split_shell(text: str) -> Words:
             start = place
             word, place = _read_shell_word(text, start, is_first=is_first)
             is_assignment = is_first and _ASSIGNMENT.match(text, start) is not None
-            is_lost = (
-                text[start] == "["
-                if is_first
-                else _EXPANSION.fullmatch(text, start, place) is not None
-            )
-            is_first = is_assignment
-            if not (is_assignment or is_lost):
+            if is_first:
+                is_lost = text[start] == "["
+            else:
+                is_lost = _EXPANSION.fullmatch(text, start, place) is not None
+            if not is_assignment and not is_lost:
                 words.append(word)
+            # As in a shell, several assignments may come before the first word.
+            is_first = is_assignment
         place = _end(_SHELL_BLANKS, text, place)
     return tuple(words)
 
@@ -164,14 +166,17 @@ def _read_shell_word(text: str, start: int, *, is_first: bool) -> tuple[str, int
             quoted += 1
         elif character == "\\" and end < len(text):
             end += 1
-            part = text[place:end] if text[place + 1] in _QUOTES else text[place + 1]
+            escaped = text[place + 1]
+            # The host leaves the backslash before a quote, unlike a shell.
+            part = f"\\{escaped}" if escaped in _QUOTES else escaped
         elif text.startswith("$(", place):
             end = _skip_group(text, place + 1)
             part = text[place:end]
         parts.append(part)
         place = end
     is_mixed = 0 < quoted < len(parts)
-    return text[start:place] if is_first and is_mixed else "".join(parts), place
+    keeps_quotes = is_first and is_mixed
+    return text[start:place] if keeps_quotes else "".join(parts), place
 
 
 def _find_closing(text: str, opening: int) -> int | None:

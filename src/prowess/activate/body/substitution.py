@@ -89,14 +89,16 @@ class Substitution:
     ) -> None:
         self._rules = rules
         self._raw = given.arguments.strip()
-        self._words = (
-            split_arguments(self._raw, rules.split) if self._raw and rules.placeholders else ()
-        )
-        self._names = list_names(names) if names and rules.placeholders else {}
+        self._words: tuple[str, ...] = ()
+        self._names: Mapping[str, int] = {}
         self._options: frozenset[int] = frozenset()
-        if declared and rules.placeholders:
-            check_arguments(declared, self._names, self._words, self._raw)
-            self._options = find_options(declared, self._names)
+        # opencode's tool, for one, has no placeholders, and splits nothing.
+        if rules.placeholders:
+            self._words = split_arguments(self._raw, rules.split) if self._raw else ()
+            self._names = list_names(names) if names else {}
+            if declared:
+                check_arguments(declared, self._names, self._words, self._raw)
+                self._options = find_options(declared, self._names)
         self._pattern = _compile(
             tuple(self._names), tuple(rules.variables), placeholders=rules.placeholders
         )
@@ -141,10 +143,12 @@ class Substitution:
         """What is added after the body: the arguments, where no placeholder took them and the host
         adds them.
         """
-        if not self._raw or self._took_arguments or self._rules.append == "never":
+        rules = self._rules
+        is_done = self._took_arguments or rules.append == "never"
+        if is_done or not self._raw:
             return ""
-        label = "ARGUMENTS: " if self._rules.append == "labelled" else ""
-        raw = _guard(self._raw) if self._rules.guard_marks else self._raw
+        label = "ARGUMENTS: " if rules.append == "labelled" else ""
+        raw = _guard(self._raw) if rules.guard_marks else self._raw
         return f"\n\n{label}{raw}"
 
     @property
@@ -171,11 +175,10 @@ class Substitution:
                 *(start, end, self._raw, "argument", "ARGUMENTS", bool(self._raw)),
                 may_be_option=-1 in self._options,
             )
-        index = match[group or 0]
+        digits = match[group or 0]
         # A number of many digits names no argument, and reading it would take long.
-        return self._take(
-            match, int(index) - self._rules.first_index if len(index) < 7 else -1, None
-        )
+        index = int(digits) - self._rules.first_index if len(digits) < 7 else -1
+        return self._take(match, index, None)
 
     def _take(self, match: re.Match[str], index: int, missing: str | None) -> Reference | None:
         """The word of an index; `missing` where there is none, or the placeholder itself where that
@@ -186,11 +189,10 @@ class Substitution:
                 *(*match.span(), self._words[index], "argument", f"ARGUMENT_{index}", True),
                 may_be_option=index in self._options,
             )
-        return (
-            None
-            if missing is None
-            else Reference(*match.span(), missing, "argument", "ARGUMENT_NONE")
-        )
+        # Claude Code leaves `$3` as it is where there is no third word, and empties `$name`.
+        if missing is None:
+            return None
+        return Reference(*match.span(), missing, "argument", "ARGUMENT_NONE")
 
 
 def substitute(
@@ -217,14 +219,14 @@ def _compile(
 
     It begins with a plain character, which the search for it runs ahead to.
     """
-    declared = "|".join(
-        re.escape(name) for name in sorted(names, key=lambda name: (-len(name), name))
-    )
+    longest_first = sorted(names, key=lambda name: (-len(name), name))
     forms = []
     if variables:
         forms.append(rf"\{{(?P<variable>{'|'.join(map(re.escape, variables))})\}}")
+    if placeholders and longest_first:
+        # Before the others: a name `ARGUMENTS` hides `$ARGUMENTS`, as in Claude Code.
+        forms.append(rf"(?P<name>{'|'.join(map(re.escape, longest_first))}){_AFTER_NAME}")
     if placeholders:
-        forms += [rf"(?P<name>{declared}){_AFTER_NAME}"] if declared else []
         forms += [
             r"ARGUMENTS\[(?P<item>[0-9]+)\]",
             r"(?P<all>ARGUMENTS)",
@@ -235,12 +237,16 @@ def _compile(
 
 def _is_escaped(text: str, place: int) -> bool:
     """Whether one backslash stands before a place; two are two backslashes."""
-    return place > 0 and text[place - 1] == "\\" and not text.endswith("\\\\", 0, place)
+    has_backslash = place > 0 and text[place - 1] == "\\"
+    return has_backslash and not text.endswith("\\\\", 0, place)
 
 
 def _guard(value: str) -> str:
     """A value in which no `!` begins a word or stands before a back-quote."""
-    return _GUARDED.sub(r"\\!", value).replace("!`", "! `") if "!" in value else value
+    # As in Claude Code: whoever gives the arguments must not bring commands into the body.
+    if "!" not in value:
+        return value
+    return _GUARDED.sub(r"\\!", value).replace("!`", "! `")
 
 
 _MEANINGS: Mapping[str, str] = {

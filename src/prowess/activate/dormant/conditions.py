@@ -104,17 +104,23 @@ class ConditionIndex:
 
         The file is given as the names in its path.
         """
-        found = self._index.find([name.lower() for name in names] if self._ignore_case else names)
-        if awake and len(found) > _MANY:
-            found -= self._find_awake(awake)
-        met = [self._conditions[owner] for owner in sorted(found)]
-        return [one for one in met if one.location not in awake] if awake else met
+        if self._ignore_case:
+            names = [name.lower() for name in names]
+        owners = self._index.find(names)
+        if awake and len(owners) > _MANY:
+            owners -= self._find_awake(awake)
+        met = [self._conditions[owner] for owner in sorted(owners)]
+        if not awake:
+            return met
+        return [condition for condition in met if condition.location not in awake]
 
     def _find_awake(self, awake: frozenset[str]) -> set[int]:
         """The numbers of the skills that are awake, kept for the next file of the same watch."""
-        kept, owners = self._awake
-        if kept is not awake:
-            owners = {owner for owner, one in enumerate(self._conditions) if one.location in awake}
+        kept_for, owners = self._awake
+        # A watch is a value, so the very same set means that nothing woke in between.
+        if kept_for is not awake:
+            numbered = enumerate(self._conditions)
+            owners = {owner for owner, condition in numbered if condition.location in awake}
             self._awake = (awake, owners)
         return owners
 
@@ -129,7 +135,7 @@ def wake(
     met = conditions.find_met(names, awake=watch.awake)
     if not met:
         return Woken(watch)
-    awake = watch.awake.union(one.location for one in met)
+    awake = watch.awake.union(condition.location for condition in met)
     return Woken(msgspec.structs.replace(watch, awake=awake), tuple(met))
 
 
@@ -138,7 +144,9 @@ def find_names_below(path: str, folder: str, *, platform: str = "linux") -> list
     paths = ntpath if platform == "win32" else posixpath
     base = paths.normpath(folder).rstrip(paths.sep) + paths.sep
     whole = paths.normpath(paths.join(folder, path))
-    return whole[len(base) :].split(paths.sep) if whole.startswith(base) else None
+    if not whole.startswith(base):
+        return None
+    return whole[len(base) :].split(paths.sep)
 
 
 def _diagnose(condition: Condition, text: str, problem: str) -> Diagnostic:

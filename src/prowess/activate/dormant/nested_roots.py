@@ -5,7 +5,6 @@ from __future__ import annotations
 import ntpath
 import posixpath
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
 
 import msgspec
 
@@ -60,18 +59,25 @@ def find_nested_roots(
     paths = ntpath if platform == "win32" else posixpath
     names = find_names_below(path, cwd, platform=platform) or []
     skipped = (_NEVER_ENTERED, *skip_names)
-    entered = list(takewhile(lambda name: name not in skipped, names[:-1]))
-    holders = [paths.join(cwd, *entered[:count]) for count in range(1, len(entered) + 1)]
+    holders: list[str] = []
+    holder = cwd
+    for name in names[:-1]:
+        if name in skipped:
+            break
+        holder = paths.join(holder, name)
+        holders.append(holder)
     new = [holder for holder in holders if holder not in watch.searched]
     if not new:
         return NestedRoots(watch)
     watch = msgspec.structs.replace(watch, searched=watch.searched.union(new))
-    found = [root for holder in reversed(new) for root in _search(holder, cwd, rules, files)]
+    roots: list[NestedRoot] = []
+    for holder in reversed(new):
+        roots += _search(holder, cwd, rules, files)
     # Reading ignore files is needed only where there is something to ignore.
-    if found:
-        visible = _list_visible(holders, cwd, repository or cwd, files)
-        found = [root for root in found if root.holder in visible]
-    return NestedRoots(watch, tuple(found))
+    if not roots:
+        return NestedRoots(watch)
+    visible = _list_visible(holders, cwd, repository or cwd, files)
+    return NestedRoots(watch, tuple(root for root in roots if root.holder in visible))
 
 
 def _search(
@@ -79,15 +85,15 @@ def _search(
 ) -> list[NestedRoot]:
     """The folders of skills in one folder, in the order of the profile."""
     qualifier = holder[len(cwd.rstrip("/\\")) + 1 :].replace("\\", "/")
-    found: list[NestedRoot] = []
+    roots: list[NestedRoot] = []
     for id, rule in rules.items():
-        for template in rule.at:
-            if not template.startswith(_ANCESTOR):
-                continue
+        # Only what may hang in any folder of a project can hang in this one.
+        templates = [template for template in rule.at if template.startswith(_ANCESTOR)]
+        for template in templates:
             path = f"{holder}/{template.removeprefix(_ANCESTOR)}"
             if files.find_kind(path) == "folder":
-                found.append(NestedRoot(path, id, template, holder, qualifier))
-    return found
+                roots.append(NestedRoot(path, id, template, holder, qualifier))
+    return roots
 
 
 def _list_visible(holders: list[str], cwd: str, top: str, files: FileSystem) -> list[str]:

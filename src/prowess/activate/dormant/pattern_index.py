@@ -93,19 +93,31 @@ class PatternIndex:
     def find(self, names: Sequence[str]) -> set[int]:
         """The owners whose patterns match a file, given as the names in its path."""
         found: set[int] = set()
-        active = [self._root] if self._root.many is None else [self._root, self._root.many]
+        # The nodes that the names so far lead to. A first `**` may also mean no folder at all.
+        active = [self._root]
+        if self._root.many is not None:
+            active.append(self._root.many)
         for depth, name in enumerate(names, 1):
             active = self._step(active, name)
-            ends = [end for node in active for end in node.ends]
-            # The last name is the file itself, which a pattern such as `docs/` does not mean.
-            if depth == len(names):
-                ends = [end for end in ends if not end.folders_only]
-            negated = [end for end in ends if end.negated]
-            positive = [end for end in ends if not end.negated]
-            for end in positive:
-                cancelled = (self._find_cancelled(end, other) for other in negated)
-                found |= end.owners.difference(*cancelled)
+            found |= self._find_matched(active, is_file=depth == len(names))
         return found
+
+    def _find_matched(self, active: Iterable[_Node], *, is_file: bool) -> set[int]:
+        """The owners with a pattern that ends at one of the nodes and that none later cancels."""
+        positive: list[_End] = []
+        negated: list[_End] = []
+        for node in active:
+            for end in node.ends:
+                # A pattern such as `docs/` does not mean a file of that name.
+                if is_file and end.folders_only:
+                    continue
+                kind = negated if end.negated else positive
+                kind.append(end)
+        matched: set[int] = set()
+        for end in positive:
+            cancelled = [self._find_cancelled(end, other) for other in negated]
+            matched |= end.owners.difference(*cancelled)
+        return matched
 
     def _add(self, owner: int, index: int, pattern: Pattern, globs: dict[str, Glob]) -> None:
         node = self._root

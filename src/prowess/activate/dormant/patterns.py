@@ -31,6 +31,7 @@ def parse_patterns(
 
 
 def _expand_within(text: str, most: int) -> list[str] | None:
+    # Bounds the recursion below, which goes one deeper with every brace.
     if len(text) > _MOST_CHARACTERS or text.count("{") > _MOST_BRACES:
         return None
     if _count_spellings(text) > most:
@@ -62,7 +63,8 @@ def expand_braces(text: str) -> Iterator[str]:
 def _find_braces(text: str) -> tuple[int, int, list[str]] | None:
     """Where the first braces with a choice start and end, and the choices."""
     # Only brackets and backslashes can hide a brace; without them the first one is found at once.
-    position = 0 if "[" in text or "\\" in text else text.find("{")
+    may_hide = "[" in text or "\\" in text
+    position = 0 if may_hide else text.find("{")
     while 0 <= position < len(text):
         if text[position] == "{":
             found = _find_choices(text, position)
@@ -86,8 +88,9 @@ def _find_choices(text: str, opening: int) -> tuple[int, list[str]] | None:
             start = position + 1
         elif char == "}":
             depth -= 1
-            if depth == 0:
-                return (position + 1, [*choices, text[start:position]]) if choices else None
+        if depth == 0:
+            last = text[start:position]
+            return (position + 1, [*choices, last]) if choices else None
         position = _advance(text, position)
     return None
 
@@ -109,11 +112,16 @@ def covers(patterns: Sequence[Pattern], names: Sequence[str]) -> bool:
     whatever later patterns say.
     """
     for count in range(1, len(names) + 1):
-        head = names[:count]
-        is_folder = count < len(names)
-        last = next(
-            (one for one in reversed(patterns) if one.matches(head, is_folder=is_folder)), None
-        )
+        last = _find_last_match(patterns, names[:count], is_folder=count < len(names))
         if last is not None and not last.negated:
             return True
     return False
+
+
+def _find_last_match(
+    patterns: Sequence[Pattern], names: Sequence[str], *, is_folder: bool
+) -> Pattern | None:
+    for pattern in reversed(patterns):
+        if pattern.matches(names, is_folder=is_folder):
+            return pattern
+    return None

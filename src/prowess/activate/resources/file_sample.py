@@ -116,14 +116,15 @@ class _Walk:
         except OSError:
             self.complete = False
             return []
+        # In the order of the rules, because later files outrank earlier ones.
         plain = {item.name for item in items if item.kind == "file" and not item.is_link}
         present = [name for name in self._rules.ignore_files if name in plain]
         ignored = self._learn(folder.ignored, folder.path, present)
-        entries = [
-            _Entry(f"{folder.path}/{item.name}", item.kind == "folder", ignored)
-            for item in items
-            if _is_listed(item)
-        ]
+        entries: list[_Entry] = []
+        for item in items:
+            if _is_listed(item):
+                entry = _Entry(f"{folder.path}/{item.name}", item.kind == "folder", ignored)
+                entries.append(entry)
         if ignored is not None:
             entries = [entry for entry in entries if not _is_ignored(entry, ignored)]
         if len(entries) > 1:
@@ -166,9 +167,12 @@ class _Walk:
 
 
 def _is_listed(item: FolderItem) -> bool:
+    # A link may lead out of the skill; opencode does not list them either.
     if item.is_link or item.name == ".git":
         return False
-    return item.kind == "folder" or (item.kind == "file" and item.name != SKILL_FILE)
+    if item.kind == "folder":
+        return True
+    return item.kind == "file" and item.name != SKILL_FILE
 
 
 def _is_ignored(entry: _Entry, ignored: IgnoreChain) -> bool:

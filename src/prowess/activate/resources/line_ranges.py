@@ -28,11 +28,13 @@ class Lines(msgspec.Struct, frozen=True):
 
 def split_lines(path: str, *, url: str) -> tuple[str, Lines | None]:
     """A path and the lines given at its end, None for none. Raises `AddressError`."""
-    found = _SELECTOR.search(path)
-    if found is None:
+    selector = _SELECTOR.search(path)
+    if selector is None:
         return path, None
-    ranges = tuple(_parse_range(one, url) for one in found[2].split(",")) if found[2] else ()
-    return path[: found.start()], Lines(ranges, raw=bool(found[1] or found[3]))
+    raw_before, listed, raw_alone = selector.groups()
+    ranges = [_parse_range(text, url) for text in (listed or "").split(",") if text]
+    lines = Lines(tuple(ranges), raw=bool(raw_before or raw_alone))
+    return path[: selector.start()], lines
 
 
 def _parse_range(text: str, url: str) -> tuple[int, int | None]:
@@ -57,19 +59,25 @@ def select_lines(content: str, lines: Lines, *, url: str, before: int, after: in
     if every[-1] == "":
         every.pop()
     total = len(every)
+    _check_starts(lines, total, url)
+    context = (0, 0) if lines.raw else (before, after)
+    pieces = list(_join(sorted(_widen(lines, total, *context))))
+    texts = ["\n".join(every[first - 1 : last]) for first, last in pieces]
+    text = f"\n{_GAP}\n".join(texts)
+    last = pieces[-1][1]
+    left = total - last
+    if lines.raw or not left:
+        return text
+    more = "1 more line" if left == 1 else f"{left:,} more lines"
+    return f"{text}\n\n[{more}; read on with :{last + 1}]"
+
+
+def _check_starts(lines: Lines, total: int, url: str) -> None:
     for start, _ in lines.ranges:
         if start > total:
             count = "1 line" if total == 1 else f"{total:,} lines"
             problem = f"there is no line {start:,}; the file has {count}"
             raise AddressError(url, "no-such-line", problem)
-    context = (0, 0) if lines.raw else (before, after)
-    pieces = list(_join(sorted(_widen(lines, total, *context))))
-    text = f"\n{_GAP}\n".join("\n".join(every[first - 1 : last]) for first, last in pieces)
-    last = pieces[-1][1]
-    if lines.raw or last == total:
-        return text
-    more = "1 more line" if total - last == 1 else f"{total - last:,} more lines"
-    return f"{text}\n\n[{more}; read on with :{last + 1}]"
 
 
 def _widen(lines: Lines, total: int, before: int, after: int) -> Iterator[tuple[int, int]]:

@@ -108,19 +108,27 @@ class _Lookup:
 
     def find(self) -> Resource:
         """The file or folder. Raises `AddressError`."""
+        if not self._address.path:
+            return self._find_skill_file()
+        return self._find_other_file()
+
+    def _find_skill_file(self) -> Resource:
+        if self._skill.file is None:
+            return self._make_resource("", self._skill.load().content, MARKDOWN)
+        return self._read_file(self._skill.location, self._get_own_path())
+
+    def _find_other_file(self) -> Resource:
         address, skill = self._address, self._skill
-        if address.path and skill.read_served is not None:
+        if skill.read_served is not None:
             return self._make_served(skill.read_served)
         if skill.file is None:
             # The files of a skill in code are unpacked with its prompt, and not before.
-            content = skill.load().content
-            if not address.path:
-                return self._make_resource("", content, MARKDOWN)
-        if address.path and not self._folder:
+            skill.load()
+        if not self._folder:
             # Without a folder the path would be read as an absolute one.
             raise self._miss(address.path)
         own = self._get_own_path()
-        path = f"{self._folder}/{address.path}" if address.path else skill.location
+        path = f"{self._folder}/{address.path}"
         if path == skill.location:
             return self._read_file(path, own)
         real = self._get_real_path(path)
@@ -165,15 +173,16 @@ class _Lookup:
 
     def _get_real_path(self, path: str) -> str:
         """The real path of a file, which must be in the skill's folder."""
-        skill = self._skill
         base, real = self._files.find_real_path(self._folder), self._files.find_real_path(path)
         if base is None or real is None:
             raise self._miss(self._address.path)
+        scanned = self._skill.real
         # The folder is the one that was scanned: it holds the skill's file, or no link leads to it.
-        if skill.real is not None and base not in (skill.real.rpartition("/")[0], self._folder):
+        if scanned is not None and base not in (scanned.rpartition("/")[0], self._folder):
             raise self._refuse_moved()
         # A backslash in a POSIX path is an ordinary character.
-        separator = "\\" if "\\" in base and "/" not in base else "/"
+        is_windows = "\\" in base and "/" not in base
+        separator = "\\" if is_windows else "/"
         # With the separator, or `/skills/a-secret` would count as inside `/skills/a`.
         is_inside = real == base or real.startswith(base.rstrip(separator) + separator)
         if not is_inside:
@@ -185,31 +194,28 @@ class _Lookup:
         most = self._rules.most_bytes
         shown = self._address.path or _get_name(path)
         head = self._read_head(real, shown, most)
-        if head.size > most:
-            problem = f"“{shown}” has {head.size:,} bytes; the limit is {most:,}"
-            raise self._fail("too-large", problem, shown)
-        found = self._make_resource(path, _decode(head.data), _find_type(path, self._rules))
-        media_type = find_media_type(head.data)
-        if not media_type:
-            return found
-        return msgspec.structs.replace(found, media_type=media_type, data=head.data)
+        return self._make_file(path, head.data, shown=shown, size=head.size)
 
     def _make_served(self, read: Callable[[str], bytes]) -> Resource:
         """A file that a server has, which it must have listed."""
-        path, most = self._address.path, self._rules.most_bytes
+        path = self._address.path
         try:
             data = read(path)
         except OSError as error:
             problem = f"“{path}” cannot be read: {error.strerror or error}"
             raise self._fail("unreadable", problem, path) from None
-        if len(data) > most:
-            problem = f"“{path}” has {len(data):,} bytes; the limit is {most:,}"
-            raise self._fail("too-large", problem, path)
-        found = self._make_resource(path, _decode(data), _find_type(path, self._rules))
+        return self._make_file(path, data, shown=path, size=len(data))
+
+    def _make_file(self, path: str, data: bytes, *, shown: str, size: int) -> Resource:
+        most = self._rules.most_bytes
+        if size > most:
+            problem = f"“{shown}” has {size:,} bytes; the limit is {most:,}"
+            raise self._fail("too-large", problem, shown)
+        resource = self._make_resource(path, _decode(data), _find_type(path, self._rules))
         media_type = find_media_type(data)
         if not media_type:
-            return found
-        return msgspec.structs.replace(found, media_type=media_type, data=data)
+            return resource
+        return msgspec.structs.replace(resource, media_type=media_type, data=data)
 
     def _read_head(self, real: str, shown: str, most: int) -> Head:
         try:
@@ -282,7 +288,9 @@ def find_media_type(data: bytes) -> str:
     for start, media_type in _SIGNATURES:
         if data.startswith(start):
             return media_type
-    return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else ""
+    # RIFF holds sounds and films, too; its length lies between the two words.
+    is_webp = data[:4] == b"RIFF" and data[8:12] == b"WEBP"
+    return "image/webp" if is_webp else ""
 
 
 def _render_item(item: FolderItem) -> str:

@@ -97,6 +97,7 @@ class CommandIndex:
     def by_name(self) -> dict[str, SlashCommand]:
         """Commands by every name that works: their own first, then labels, aliases, short names."""
         found = {command.name: command for command in reversed(self.commands)}
+        # One kind of name after the other: no alias takes a name that is another command's label.
         for list_names in self._further_names():
             for command in self.commands:
                 for name in list_names(command):
@@ -106,8 +107,10 @@ class CommandIndex:
     @cached_property
     def by_unique_name(self) -> dict[str, SlashCommand]:
         """Commands by their name, without those of which there are several."""
-        several = {command.name for command in self.namesakes}
-        return {command.name: command for command in self.commands if command.name not in several}
+        unique = {command.name: command for command in self.commands}
+        for namesake in self.namesakes:
+            unique.pop(namesake.name, None)
+        return unique
 
     @cached_property
     def by_location(self) -> dict[str, SlashCommand]:
@@ -133,8 +136,9 @@ class CommandIndex:
     def searched(self) -> tuple[tuple[SlashCommand, tuple[str, ...], str], ...]:
         """What the user may type: each command with its names and description, in lower case."""
         found = []
+        needs_mentionable = self._rules.lookup == "unique"
         for command in self.typable:
-            if self._rules.lookup == "unique" and not _MENTIONABLE.fullmatch(command.name):
+            if needs_mentionable and not _MENTIONABLE.fullmatch(command.name):
                 continue
             names = (command.name, command.skill_name, command.label, *command.aliases)
             folded = {name.casefold() for name in names if name}
@@ -162,8 +166,9 @@ def build_commands(
 
     `taken` are the names of the agent's own commands.
     """
-    wanted = snapshot.settings.skill_commands
-    if not (rules.enabled if wanted is None else wanted):
+    by_settings = snapshot.settings.skill_commands
+    is_on = rules.enabled if by_settings is None else by_settings
+    if not is_on:
         return CommandIndex((), {}, rules)
     offered = [outcome for outcome in snapshot.outcomes if _has_command(outcome, rules)]
     offered.sort(key=_ORDERS[rules.order])
@@ -181,11 +186,9 @@ def build_commands(
 
 
 def _has_command(outcome: Outcome, rules: CommandRules) -> bool:
-    return (
-        outcome.state in rules.states
-        and outcome.skill is not None
-        and outcome.rule not in rules.left_out_by
-    )
+    if outcome.skill is None or outcome.state not in rules.states:
+        return False
+    return outcome.rule not in rules.left_out_by
 
 
 def _make_command(
@@ -216,7 +219,8 @@ def _is_typable(manifest: Manifest, rules: CommandRules) -> bool:
     declared = manifest.user_invocable
     if rules.needs_user_invocable:
         return declared is True
-    return declared is not False or not rules.user_invocable
+    is_field_known = rules.user_invocable
+    return not (is_field_known and declared is False)
 
 
 _LOCATIONS: dict[str, Callable[[Outcome, Skill], str]] = {
@@ -228,20 +232,23 @@ _LOCATIONS: dict[str, Callable[[Outcome, Skill], str]] = {
 def _find_refusals(snapshot: Snapshot, commands: Mapping[str, SlashCommand]) -> dict[str, Refusal]:
     """Why the other names cannot be typed; of several claims on a name the strongest counts."""
     named = {command.skill_name for command in commands.values()}
-    found: dict[str, Refusal] = {}
+    refusals: dict[str, Refusal] = {}
+    # Outcomes are sorted: of one name, the one that got farthest comes first.
     for outcome in snapshot.outcomes:
-        if outcome.name not in named and outcome.name not in found:
-            reason = outcome.reason or "it has no command"
-            found[outcome.name] = Refusal(outcome.name, outcome.state, reason)
-    return found
+        name = outcome.name
+        if name in named or name in refusals:
+            continue
+        reason = outcome.reason or "it has no command"
+        refusals[name] = Refusal(name, outcome.state, reason)
+    return refusals
 
 
 def _short_names(command: SlashCommand) -> tuple[str, ...]:
     """The last part of a plugin skill's name. Commands of plugins keep their whole name."""
     if command.loaded_from is not LoadedFrom.PLUGIN or ":" not in command.name:
         return ()
-    parts = [command.name.rpartition(":")[2], (command.label or "").rpartition(":")[2]]
-    return tuple(part for part in parts if part)
+    parts = (command.name.rpartition(":")[2], (command.label or "").rpartition(":")[2])
+    return tuple(filter(None, parts))
 
 
 # The project's own come first, what others installed last.
@@ -285,6 +292,7 @@ class _Unique:
 
     def take(self, base: str) -> str:
         name = base
+        # The next number is kept, or a thousand equal names would take half a million attempts.
         while name.lower() in self._taken:
             number = self._next.get(base, 2)
             self._next[base] = number + 1

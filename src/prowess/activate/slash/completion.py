@@ -30,9 +30,9 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def hint(self) -> str:
         """The arguments that the command takes, as its author describes them."""
-        return self.command.argument_hint or " ".join(
-            f"<{name}>" for name in self.command.arguments
-        )
+        if self.command.argument_hint:
+            return self.command.argument_hint
+        return " ".join(f"<{name}>" for name in self.command.arguments)
 
 
 def spell(command: SlashCommand, rules: CommandRules) -> str:
@@ -42,7 +42,8 @@ def spell(command: SlashCommand, rules: CommandRules) -> str:
     """
     form = rules.forms[0]
     if command.is_taken:
-        form = next((one for one in _BEHIND_SKILL if one in rules.forms), form)
+        unambiguous = [known for known in _BEHIND_SKILL if known in rules.forms]
+        form = next(iter(unambiguous), form)
     name = command.skill_name if form == "skill-word" else command.name
     return _SPELLINGS[form].format(name)
 

@@ -36,19 +36,20 @@ def find_dispatch(manifest: Manifest) -> Dispatch | None:
     It needs both `command-dispatch: tool` and `command-tool`.
     """
     tool = (manifest.command_tool or "").strip()
-    return Dispatch(tool_name=tool) if manifest.command_dispatch == "tool" and tool else None
+    if not tool or manifest.command_dispatch != "tool":
+        return None
+    return Dispatch(tool_name=tool)
 
 
 def check_dispatch(manifest: Manifest, *, file: str | None = None) -> tuple[Diagnostic, ...]:
     """Report a header that declares only half of a dispatch."""
     has_tool = bool((manifest.command_tool or "").strip())
-    if (manifest.command_dispatch == "tool") == has_tool:
+    has_dispatch = manifest.command_dispatch == "tool"
+    if has_dispatch == has_tool:
         return ()
-    declared, missing = (
-        ("command-tool", "command-dispatch: tool")
-        if has_tool
-        else ("command-dispatch", "command-tool")
-    )
+    declared, missing = "command-dispatch", "command-tool"
+    if has_tool:
+        declared, missing = "command-tool", "command-dispatch: tool"
     message = f"`{declared}` has no effect without `{missing}`; the command goes to the model."
     hint = f"Add `{missing}`, or remove `{declared}`."
     return (diagnose("field-value", message, file=file, field=declared, hint=hint),)
@@ -79,6 +80,7 @@ class Cancel:
         """Wait that long, or until it is cancelled; whether it was."""
         if self._when is None:
             return self._event.wait(seconds)
+        # Nobody says when the other reason comes up, so it is asked for again and again.
         left = seconds
         while left > 0 and not self.is_cancelled:
             self._event.wait(min(left, _PAUSE))
@@ -221,7 +223,8 @@ def _block_text(block: Any) -> str | None:
     if isinstance(block, str):
         return block.strip() or None
     # A block without a type counts as text.
-    if not isinstance(block, Mapping) or block.get("type", "text") != "text":
+    is_text = isinstance(block, Mapping) and block.get("type", "text") == "text"
+    text = block.get("text") if is_text else None
+    if not isinstance(text, str):
         return None
-    text = block.get("text")
-    return text.strip() or None if isinstance(text, str) else None
+    return text.strip() or None

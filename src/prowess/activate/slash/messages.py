@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from prowess.activate.slash.commands import SlashCommand
-from prowess.activate.slash.parser import Call, Mention, Notice
+from prowess.activate.slash.parser import CommandCall, Mention, Notice
 from prowess.activate.wrappers import render_folder_line
 from prowess.diagnostics import Diagnostic
 from prowess.model.activation import SkillRequests
@@ -91,13 +91,13 @@ class _Draft(NamedTuple):
         return self.bodies[0]
 
 
-def needs_bodies(typed: Call | Mention, rules: CommandRules) -> bool:
+def needs_bodies(typed: CommandCall | Mention, rules: CommandRules) -> bool:
     """Whether the message holds the bodies of its skills; otherwise it only names them."""
     return _find_shape(typed, rules) not in _NAMES_ONLY
 
 
 def build_message(
-    typed: Call | Mention,
+    typed: CommandCall | Mention,
     rules: CommandRules,
     *,
     bodies: Sequence[str] = (),
@@ -115,8 +115,8 @@ def build_message(
     return msgspec.structs.replace(message, delivery=delivery, skills=names)
 
 
-def _find_shape(typed: Call | Mention, rules: CommandRules) -> MessageShape:
-    return rules.message if isinstance(typed, Call) else rules.mentions
+def _find_shape(typed: CommandCall | Mention, rules: CommandRules) -> MessageShape:
+    return rules.message if isinstance(typed, CommandCall) else rules.mentions
 
 
 def _build_base_folder(draft: _Draft) -> Message:

@@ -24,7 +24,7 @@ _VARIABLES = frozenset("PATH HOME USER SHELL PWD TMPDIR TEMP TMP LANG TERM XDG_C
 _LOWER_CASE = re.compile(r"[a-z]")
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class CommandCall(msgspec.Struct, frozen=True, kw_only=True):
     """A command and its arguments as typed, stripped. `text` is everything that was typed."""
 
     command: SlashCommand
@@ -66,7 +66,7 @@ class Plain(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     nearest: tuple[str, ...] = ()
 
 
-Typed = Call | Mention | Notice | Plain
+Typed = CommandCall | Mention | Notice | Plain
 
 
 def parse_command(text: str, commands: CommandIndex, rules: CommandRules) -> Typed:
@@ -88,23 +88,24 @@ def _parse_slash(text: str, rest: str, commands: CommandIndex, rules: CommandRul
     if typed is None:
         return Plain(text=text)
     word, tail = typed[1], typed[2]
-    unknown = word
     if "skill-colon" in rules.forms and word.startswith("skill:"):
-        unknown = word[len("skill:") :]
-        found = _find_call("skill-colon", text, rest[len("skill:") :], commands, rules)
-    else:
-        found = None
-        if "skill-word" in rules.forms and word.lower() == "skill" and tail:
-            found = _find_call("skill-word", text, tail, commands, rules)
-            unknown = tail.split()[0]
-        if found is None and "name" in rules.forms:
-            found = _find_call("name", text, rest, commands, rules)
-    return found or _not_a_command(text, unknown, commands, rules)
+        named = rest.removeprefix("skill:")
+        call = _find_call("skill-colon", text, named, commands, rules)
+        return call or _not_a_command(text, word.removeprefix("skill:"), commands)
+    call, unknown = None, word
+    has_skill_word = "skill-word" in rules.forms and word.lower() == "skill"
+    if has_skill_word and tail:
+        call = _find_call("skill-word", text, tail, commands, rules)
+        unknown = tail.split()[0]
+    # A skill may itself be called `skill`.
+    if call is None and "name" in rules.forms:
+        call = _find_call("name", text, rest, commands, rules)
+    return call or _not_a_command(text, unknown, commands)
 
 
 def _find_call(
     form: CommandForm, text: str, rest: str, commands: CommandIndex, rules: CommandRules
-) -> Call | Notice | None:
+) -> CommandCall | Notice | None:
     """The command whose name begins the rest of the text."""
     typed = _WORD.match(rest)
     if typed is None:
@@ -116,35 +117,41 @@ def _find_call(
         if spaced is not None:
             command, arguments = commands.by_name[spaced], rest[len(spaced) :].strip()
     if command is None:
-        refusal = commands.refusals.get(name)
-        return None if refusal is None else _refuse(refusal)
+        return _find_refusal(name, commands)
     # Alone, a name that the agent has a command for means that command.
     if form == "name" and command.is_taken:
         return None
     if not command.user_invocable:
         return _for_the_model(command)
-    return Call(command=command, arguments=arguments, text=text, form=form)
+    return CommandCall(command=command, arguments=arguments, text=text, form=form)
+
+
+def _find_refusal(name: str, commands: CommandIndex) -> Notice | None:
+    refusal = commands.refusals.get(name)
+    return None if refusal is None else _refuse(refusal)
 
 
 def _find_spaced_name(rest: str, commands: CommandIndex) -> str | None:
     """The name with blanks that begins the text; the first word alone cannot find it."""
-    fitting = (name for name in commands.names_with_blanks if _begins_with(rest, name))
-    return next(fitting, None)
+    for name in commands.names_with_blanks:
+        after = rest[len(name) : len(name) + 1]
+        is_whole_word = not after or after.isspace()
+        if is_whole_word and rest.startswith(name):
+            return name
+    return None
 
 
-def _begins_with(rest: str, name: str) -> bool:
-    return rest.startswith(name) and (len(rest) == len(name) or rest[len(name)].isspace())
-
-
-def _not_a_command(text: str, name: str, commands: CommandIndex, rules: CommandRules) -> Plain:
+def _not_a_command(text: str, name: str, commands: CommandIndex) -> Plain:
     # A path is not a mistyped name.
-    nearest = (
-        () if "/" in name else nearest_names(name, [command.name for command in commands.typable])
-    )
-    return Plain(text=text, name=name, nearest=nearest)
+    if "/" in name:
+        return Plain(text=text, name=name)
+    known = [command.name for command in commands.typable]
+    return Plain(text=text, name=name, nearest=nearest_names(name, known))
 
 
-def _parse_token(text: str, commands: CommandIndex, rules: CommandRules) -> Call | Notice | None:
+def _parse_token(
+    text: str, commands: CommandIndex, rules: CommandRules
+) -> CommandCall | Notice | None:
     """`/skill:name` anywhere in the text: the words around it are the arguments.
 
     Only the first one counts; a second stays among the arguments.
@@ -154,17 +161,12 @@ def _parse_token(text: str, commands: CommandIndex, rules: CommandRules) -> Call
         return None
     command = _LOOKUPS[rules.lookup](token[1], "token", commands)
     if command is None:
-        refusal = commands.refusals.get(token[1])
-        return None if refusal is None else _refuse(refusal)
+        return _find_refusal(token[1], commands)
     if not command.user_invocable:
         return _for_the_model(command)
-    around = (text[: token.start()].strip(), text[token.end() :].strip())
-    return Call(
-        command=command,
-        arguments=" ".join(part for part in around if part),
-        text=text,
-        form="token",
-    )
+    before, after = text[: token.start()].strip(), text[token.end() :].strip()
+    arguments = f"{before} {after}".strip()
+    return CommandCall(command=command, arguments=arguments, text=text, form="token")
 
 
 def _parse_mentions(
@@ -172,48 +174,56 @@ def _parse_mentions(
 ) -> Mention | Notice | Plain:
     if rules.lookup == "unique":
         return _parse_unique_mentions(text, commands)
-    found: dict[str, SlashCommand] = {}
+    mentioned: dict[str, SlashCommand] = {}
     for name in _list_mentions(text, rules):
         command = _LOOKUPS[rules.lookup](name, "mention", commands)
         if command is not None and command.user_invocable:
-            found.setdefault(command.name, command)
-    if not found:
+            mentioned.setdefault(command.name, command)
+    if not mentioned:
         return Plain(text=text)
-    if rules.most_mentions and len(found) > rules.most_mentions:
-        message = f"The text mentions {len(found)} skills; the limit is {rules.most_mentions}."
-        return Notice(kind="too-many", name=next(iter(found)), message=message)
-    return Mention(commands=tuple(found.values()), text=text)
+    most = rules.most_mentions
+    if most and len(mentioned) > most:
+        message = f"The text mentions {len(mentioned)} skills; the limit is {most}."
+        return Notice(kind="too-many", name=next(iter(mentioned)), message=message)
+    return Mention(commands=tuple(mentioned.values()), text=text)
 
 
 def _parse_unique_mentions(text: str, commands: CommandIndex) -> Mention | Plain:
     """`$name` anywhere, or `[$name](PATH)`; names that are ambiguous or variables are text."""
-    found: dict[str, SlashCommand] = {}
+    mentioned: dict[str, SlashCommand] = {}
     for mention in _LINKED_MENTION.finditer(text):
         linked, path, name = mention.groups()
         if (linked or name).upper() in _VARIABLES:
             continue
         if linked:
+            # The path alone decides, so that one of several skills of a name can be meant.
             command = commands.by_location.get(path.removeprefix("skill://"))
         else:
             command = commands.by_unique_name.get(name)
         if command is not None:
-            found[command.location] = command
-    if not found:
+            mentioned[command.location] = command
+    if not mentioned:
         return Plain(text=text)
-    positions = {command.location: at for at, command in enumerate(commands.by_location.values())}
-    ordered = sorted(found.values(), key=lambda command: positions[command.location])
+    # In the order of the commands, whatever their order in the text.
+    ordered = [mentioned[path] for path in commands.by_location if path in mentioned]
     return Mention(commands=tuple(ordered), text=text)
 
 
 def _list_mentions(text: str, rules: CommandRules) -> Iterator[str]:
     """The names after `$` in a text; capitals are variables, and `\\$` is an escaped `$`."""
-    is_plain = rules.lookup == "openclaw"
-    for mention in (_PLAIN_MENTION if is_plain else _MENTION).finditer(text):
+    # OpenClaw knows only the letters of ASCII.
+    is_ascii = rules.lookup == "openclaw"
+    pattern = _PLAIN_MENTION if is_ascii else _MENTION
+    is_word = _has_lower_case if is_ascii else _has_letters_but_capitals
+    for mention in pattern.finditer(text):
         is_escaped = _count_backslashes(text, mention.start()) % 2 == 1
         name = mention[1].rstrip(":")
-        is_word = bool(_LOWER_CASE.search(name)) if is_plain else _has_letters_but_capitals(name)
-        if is_word and not is_escaped:
+        if is_word(name) and not is_escaped:
             yield name
+
+
+def _has_lower_case(name: str) -> bool:
+    return _LOWER_CASE.search(name) is not None
 
 
 def _count_backslashes(text: str, end: int) -> int:
@@ -239,8 +249,10 @@ def _find_like_openclaw(
     if form == "name":
         return commands.by_name.get(name.lower())
     loose = commands.by_loose_name.get(loosen(name), ())
-    exact = (command for command in loose if name in (command.skill_name, command.name))
-    return next(exact, loose[0] if loose else None)
+    for command in loose:
+        if name in (command.skill_name, command.name):
+            return command
+    return loose[0] if loose else None
 
 
 def _find_forgivingly(name: str, form: CommandForm, commands: CommandIndex) -> SlashCommand | None:
