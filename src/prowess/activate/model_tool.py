@@ -126,8 +126,7 @@ def parse_call(parameters: Mapping[str, Any], rules: ToolRules) -> ToolCall:
     """A model's call of the tool. Raises `UsageError` where it names no skill."""
     # A model writes the parameters, so they can be anything, whatever the schema says.
     name = parameters.get(rules.parameter) if isinstance(parameters, Mapping) else None
-    is_name = isinstance(name, str) and bool(name.strip())
-    if not is_name:
+    if not isinstance(name, str) or not name.strip():
         raise UsageError(
             f"The tool {rules.name} needs `{rules.parameter}`: the name of a skill, as a string."
         )

@@ -162,7 +162,7 @@ def parse_given(
     rules: list[Rule] = []
     try:
         if table is not None:
-            rules += _as_rules(table)
+            rules += [rule for _, rule in parse_rule_table(table)]
         for action, of_action in texts.items():
             rules += [_parse_text(action, text, tools) for text in of_action]
     except RuleError as error:

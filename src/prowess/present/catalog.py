@@ -335,7 +335,8 @@ def _part_named(pairs: _Pairs, page: _Page) -> tuple[_Pairs, _Pairs]:
     listed = [(item, end) for item, end in pairs if end.shown in _LISTED]
     if page.format.name_list is None:
         return listed, ()
-    entries, named = [], []
+    entries: list[tuple[CatalogItem, Choice]] = []
+    named: list[tuple[CatalogItem, Choice]] = []
     for item, end in listed:
         # A skill that has no description has an entry all the same: nothing of it was lost.
         is_only_named = end.shown is Shown.NAME_ONLY and end.lost

@@ -51,7 +51,9 @@ def list_settable(profile: Profile) -> dict[str, set[str]]:
                 whole.add(field)
             else:
                 names[field].add(name)
-    return {field: set() if field in whole else named for field, named in names.items()}
+    for field in whole:
+        names[field] = set()
+    return names
 
 
 Describe = Callable[[str, Settings, Profile, set[str]], Iterator[Described]]
@@ -61,12 +63,20 @@ def _describe_value(
     field: str, settings: Settings, profile: Profile, names: set[str]
 ) -> Iterator[Described]:
     value = getattr(settings, field)
-    if not isinstance(value, Mapping) or not value:
+    is_table = isinstance(value, Mapping) and len(value) > 0
+    if is_table:
+        entries = {name: value[name] for name in sorted(value)}
+        yield from _describe_entries(field, entries, settings)
+    else:
         yield field, value, settings.origin(field)
-        return
-    for name in sorted(value):
-        key = f"{field}.{name}"
-        yield key, value[name], settings.origin(key)
+
+
+def _describe_entries(
+    table: str, entries: Mapping[str, Any], settings: Settings
+) -> Iterator[Described]:
+    for name, value in entries.items():
+        key = f"{table}.{name}"
+        yield key, value, settings.origin(key)
 
 
 def _describe_rules(
@@ -85,8 +95,9 @@ def _describe_hooks(
     if not settings.hooks:
         yield field, (), Origin()
     for hook in settings.hooks:
-        matcher = f"({hook.matcher})" if hook.matcher else ""
-        yield field, f"{hook.event}{matcher}: {hook.command or hook.kind}", hook.origin
+        event = f"{hook.event}({hook.matcher})" if hook.matcher else hook.event
+        action = hook.command or hook.kind
+        yield field, f"{event}: {action}", hook.origin
 
 
 def _describe_overrides(
@@ -105,9 +116,11 @@ def _describe_override(override: Override) -> Iterator[tuple[str, Any]]:
         yield "enabled", override.enabled
     if override.visibility is not None:
         yield "visibility", override.visibility
+    # Whatever a variable is called, most of those set for a skill are secrets.
     for name in sorted(override.env):
         yield f"env.{name}", MASK
-    if override.api_key is not None or override.api_key_from:
+    has_key = override.api_key is not None or override.api_key_from
+    if has_key:
         yield "api_key", MASK
     for name in sorted(override.config):
         yield f"config.{name}", _mask(name, override.config[name])
@@ -130,26 +143,21 @@ def _describe_sandbox(
 ) -> Iterator[Described]:
     values = msgspec.structs.asdict(settings.sandbox)
     skills = values.pop("skills")
-    for name, value in values.items():
-        key = f"{field}.{name}"
-        yield key, value, settings.origin(key)
+    yield from _describe_entries(field, values, settings)
     for skill in sorted(skills):
-        for name, value in msgspec.structs.asdict(skills[skill]).items():
-            key = f"{field}.skills.{skill}.{name}"
-            if value not in (None, ()):
-                yield key, value, settings.origin(key)
+        declared = msgspec.structs.asdict(skills[skill])
+        given = {name: value for name, value in declared.items() if value not in (None, ())}
+        yield from _describe_entries(f"{field}.skills.{skill}", given, settings)
 
 
 def _describe_agent(
     field: str, settings: Settings, profile: Profile, names: set[str]
 ) -> Iterator[Described]:
     agent = settings.agent
-    for name in ("model", "context_window", "compact_at", "dream_after", "private_hosts"):
-        key = f"{field}.{name}"
-        yield key, getattr(agent, name), settings.origin(key)
-    for name in sorted(agent.models):
-        key = f"{field}.models.{name}"
-        yield key, agent.models[name], settings.origin(key)
+    plain = ("model", "context_window", "compact_at", "dream_after", "private_hosts")
+    yield from _describe_entries(field, {name: getattr(agent, name) for name in plain}, settings)
+    models = {name: agent.models[name] for name in sorted(agent.models)}
+    yield from _describe_entries(f"{field}.models", models, settings)
 
 
 def _describe_servers(
@@ -166,27 +174,24 @@ def _describe_servers(
 def _describe_features(
     field: str, settings: Settings, profile: Profile, names: set[str]
 ) -> Iterator[Described]:
-    for name in FEATURES:
-        key = f"{field}.{name}"
-        yield key, settings.features.get(name, False), settings.origin(key)
+    features = {name: settings.features.get(name, False) for name in FEATURES}
+    yield from _describe_entries(field, features, settings)
 
 
 def _describe_network(
     field: str, settings: Settings, profile: Profile, names: set[str]
 ) -> Iterator[Described]:
-    for name, value in msgspec.structs.asdict(settings.network).items():
-        key = f"{field}.{name}"
-        yield key, value, settings.origin(key)
+    yield from _describe_entries(field, msgspec.structs.asdict(settings.network), settings)
 
 
 def _describe_jobs(
     field: str, settings: Settings, profile: Profile, names: set[str]
 ) -> Iterator[Described]:
-    for name, value in msgspec.structs.asdict(settings.jobs).items():
-        key = f"{field}.{name}"
-        # The address of a database may have a password in it.
-        is_hidden = name == "database" and value is not None
-        yield key, MASK if is_hidden else value, settings.origin(key)
+    jobs = msgspec.structs.asdict(settings.jobs)
+    # The address of a database may have a password in it.
+    if jobs["database"] is not None:
+        jobs["database"] = MASK
+    yield from _describe_entries(field, jobs, settings)
 
 
 # Tables with defaults in the profile, and the names in them.
@@ -197,10 +202,9 @@ def _describe_numbers(
     field: str, settings: Settings, profile: Profile, names: set[str]
 ) -> Iterator[Described]:
     given, defaults = getattr(settings, field), getattr(profile, field)
-    for name in sorted(names) or _DEFAULTS_IN_PROFILE[field]:
-        key = f"{field}.{name}"
-        value = given[name] if name in given else getattr(defaults, name)
-        yield key, value, settings.origin(key)
+    shown = sorted(names) or _DEFAULTS_IN_PROFILE[field]
+    numbers = {name: given.get(name, getattr(defaults, name)) for name in shown}
+    yield from _describe_entries(field, numbers, settings)
 
 
 def _describe_nothing(
@@ -235,15 +239,16 @@ def describe_configuration(settings: Settings, profile: Profile) -> dict[tuple[s
     """
     if "config" not in profile.gate.checks:
         return {}
-    defaults = profile.gate.config_defaults.items()
-    described: dict[tuple[str, ...], Any] = {
-        tuple(key.split(".")): value for key, value in defaults
-    }
+    described: dict[tuple[str, ...], Any] = {}
+    for key, value in profile.gate.config_defaults.items():
+        described[tuple(key.split("."))] = value
     files = [profile.settings[id] for id in profile.settings_order]
-    is_own = any(file.is_own for file in files)
     # What is mapped to a setting is described as that setting.
-    mapped = {key.partition(".")[0] for file in files for key in file.keys}
-    mask = _mask if is_own else _mask_string
+    mapped: set[str] = set()
+    for file in files:
+        mapped |= {key.partition(".")[0] for key in file.keys}
+    has_own_file = any(file.is_own for file in files)
+    mask = _mask if has_own_file else _mask_string
     for path, value in _list_leaves((), settings.raw):
         if path[0] not in mapped:
             described[path] = mask(path[-1], value)

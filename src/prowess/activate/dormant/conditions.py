@@ -146,7 +146,8 @@ def find_names_below(path: str, folder: str, *, platform: str = "linux") -> list
     whole = paths.normpath(paths.join(folder, path))
     if not whole.startswith(base):
         return None
-    return whole[len(base) :].split(paths.sep)
+    below: list[str] = whole[len(base) :].split(paths.sep)
+    return below
 
 
 def _diagnose(condition: Condition, text: str, problem: str) -> Diagnostic:

@@ -1,4 +1,8 @@
-"""Edit a host's JSON file in place: set one value, or add an entry to a list or remove it."""
+"""Edit a host's JSON file in place: set one value, or add an entry to a list or remove it.
+
+Comments and layout stay, so the text is edited and not written anew. Every edit is a proposal: it
+counts only if parsing it gives exactly the data that was wanted.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +22,7 @@ def set_json5(text: str, path: Path, *, value: str | bool, file: str) -> str | N
     A single value on the way, such as `"skill": "ask"`, becomes the `*` of a table: that is how
     permissions are written. Raises a `SettingError` if the text is not JSON.
     """
-    data = parse_json5(text, file)
-    body = text.removeprefix("\ufeff")
-    bom = text[: len(text) - len(body)]
-    edited = _propose(body, path, value)
-    if edited is None or _parse(edited, file) != _merge(data, path, value):
-        return None
-    return bom + edited
+    return _set_value(text, path, value, file=file)
 
 
 def add_json5_entry(text: str, path: Path, entry: str, *, file: str) -> str | None:
@@ -41,15 +39,22 @@ def add_json5_entry(text: str, path: Path, entry: str, *, file: str) -> str | No
     if found is None:
         return None
     at = found.close.start if found.is_empty else found.last.end
+    shown = json.dumps(entry, ensure_ascii=False)
+    edited = f"{text[:at]}{found.comma}{_find_gap(text, found)}{shown}{text[at:]}"
+    return edited if _parse(edited, file) == _merge(data, path, [*entries, entry]) else None
+
+
+def _find_gap(text: str, found: _Table) -> str:
+    """What comes before a new last entry: a new line if the first entry has one of its own."""
+    if found.is_empty:
+        return ""
     line = text.rfind("\n", 0, found.first.start) + 1
     indent = text[line : found.first.start]
-    # The first entry has a line of its own, so the new one gets one, too.
-    has_lines = not found.is_empty and line > found.start and not indent.strip()
+    has_own_line = line > found.start and not indent.strip()
+    if not has_own_line:
+        return " "
     newline = "\r\n" if "\r\n" in text else "\n"
-    blank = f"{newline}{indent}" if has_lines else "" if found.is_empty else " "
-    shown = json.dumps(entry, ensure_ascii=False)
-    edited = f"{text[:at]}{found.comma}{blank}{shown}{text[at:]}"
-    return edited if _parse(edited, file) == _merge(data, path, [*entries, entry]) else None
+    return f"{newline}{indent}"
 
 
 def remove_json5_entry(text: str, path: Path, entry: str, *, file: str) -> str | None:
@@ -59,31 +64,45 @@ def remove_json5_entry(text: str, path: Path, entry: str, *, file: str) -> str |
     """
     data = parse_json5(text, file)
     entries = _look_up(data, path)
+    if entries is None:
+        return text
     if not isinstance(entries, list):
-        return text if entries is None else None
-    texts = [one for one in entries if isinstance(one, str)]
-    alike = [one for one in texts if one.lower() == entry.lower()]
-    wanted = [one for one in alike if one == entry] or alike
-    if not wanted:
+        return None
+    index = _find_alike(entries, entry)
+    if index is None:
         return text
     found = _find_list(text, path)
-    span = None if found is None else _find_entry(text, found, entries.index(wanted[0]))
+    span = None if found is None else _find_entry(text, found, index)
     if span is None:
         return None
     edited = text[: span[0]] + text[span[1] :]
-    rest = list(entries)
-    rest.remove(wanted[0])
+    rest = [*entries[:index], *entries[index + 1 :]]
     return edited if _parse(edited, file) == _merge(data, path, rest) else None
+
+
+def _find_alike(entries: list[Any], entry: str) -> int | None:
+    """The index of an entry, or else of the first that differs only in case."""
+    if entry in entries:
+        return entries.index(entry)
+    for index, other in enumerate(entries):
+        if isinstance(other, str) and other.lower() == entry.lower():
+            return index
+    return None
 
 
 def set_json5_list(text: str, path: Path, entries: list[str], *, file: str) -> str | None:
     """The text with a list at a path of keys that is not there yet; None if it can't be added."""
+    return _set_value(text, path, entries, file=file)
+
+
+def _set_value(text: str, path: Path, value: object, *, file: str) -> str | None:
     data = parse_json5(text, file)
     body = text.removeprefix("\ufeff")
-    edited = _propose(body, path, entries)
-    if edited is None or _parse(edited, file) != _merge(data, path, entries):
+    bom = text[: len(text) - len(body)]
+    edited = _propose(body, path, value)
+    if edited is None or _parse(edited, file) != _merge(data, path, value):
         return None
-    return text[: len(text) - len(body)] + edited
+    return bom + edited
 
 
 def _look_up(data: Any, path: Path) -> Any:
@@ -96,24 +115,28 @@ def _find_list(text: str, path: Path) -> _Table | None:
     spans = {span.path: span for span in scan_json5(text) if span.kind == "key"}
     if path not in spans:
         return None
-    found = _find_value(text, spans[path].end)
-    return _find_table(text, found.start) if found is not None and found.text == "[" else None
+    value = _find_value(text, spans[path].end)
+    if value is None or value.text != "[":
+        return None
+    return _find_table(text, value.start)
 
 
 def _find_entry(text: str, found: _Table, index: int) -> tuple[int, int] | None:
     """Where an entry of a list of plain values is, together with a comma beside it."""
-    tokens = [one for one in read_json5_tokens(text, found.start) if one.start < found.close.start]
-    values = [place for place, one in enumerate(tokens) if one.kind in ("word", "text")]
-    if index >= len(values):
+    tokens = list(read_json5_tokens(text, found.start))
+    values = [place for place, token in enumerate(tokens) if token.kind in ("word", "text")]
+    place = values[index] if index < len(values) else len(tokens)
+    is_inside = place < len(tokens) and tokens[place].start < found.close.start
+    if not is_inside:
         return None
-    place = values[index]
-    start, end = tokens[place].start, tokens[place].end
-    if place + 1 < len(tokens) and tokens[place + 1].kind == "comma":
-        # Up to the next entry, so that no blank stays behind.
-        after = tokens[place + 2].start if place + 2 < len(tokens) else tokens[place + 1].end
-        return start, after
-    before = tokens[place - 1]
-    return (before.start, end) if before.kind == "comma" else (start, end)
+    # The closing bracket is a token too, so there is always one before and one after.
+    before, entry, after = tokens[place - 1 : place + 2]
+    if after.kind == "comma":
+        # Up to the next entry, so that no blank stays behind; after the last, up to the comma.
+        following = tokens[place + 2]
+        is_last = following.start >= found.close.start
+        return entry.start, after.end if is_last else following.start
+    return (before.start if before.kind == "comma" else entry.start), entry.end
 
 
 def _parse(text: str, file: str) -> Any:
@@ -151,22 +174,19 @@ def _propose(text: str, path: Path, value: object) -> str | None:
     found = _find_value(text, spans[path[:depth]].end)
     if found is None:
         return None
-    if found.kind == "open":
-        # An existing table can take new keys, but a list can't, and neither can be replaced.
-        can_insert = found.text == "{" and depth < len(path)
-        return _insert(text, found.start, missing) if can_insert else None
-    if found.kind not in ("word", "text"):
-        return None
-    return text[: found.start] + _render_value(found, missing) + text[found.end :]
+    if found.kind in ("word", "text"):
+        return text[: found.start] + _render_value(found, missing) + text[found.end :]
+    # An existing table can take new keys, but a list can't, and neither can be replaced.
+    can_insert = found.text == "{" and depth < len(path)
+    return _insert(text, found.start, missing) if can_insert else None
 
 
 def _propose_at_top(text: str, entry: Any) -> str | None:
     first = next(read_json5_tokens(text), None)
     if first is None:
         return f"{text}{_render_lines(entry, '', _UNIT)}\n"
-    if first.kind != "open" or first.text != "{":
-        return None
-    return _insert(text, first.start, entry)
+    is_table = first.kind == "open" and first.text == "{"
+    return _insert(text, first.start, entry) if is_table else None
 
 
 def _render_value(old: Token, new: Any) -> str:
@@ -226,7 +246,9 @@ def _insert(text: str, start: int, entry: dict[str, Any]) -> str | None:
         return None
     close = table.close.start
     is_whole_file = start == next(read_json5_tokens(text)).start
-    if table.is_empty and is_whole_file and "\n" not in text[start:close]:
+    is_bare = table.is_empty and "\n" not in text[start:close]
+    # A file with nothing but `{}` has no layout to keep, so it gets the usual one.
+    if is_whole_file and is_bare:
         return text[:start] + _render_lines(entry, "", _UNIT) + text[table.close.end :]
     line = text.rfind("\n", 0, close) + 1
     margin = text[line:close]
@@ -247,9 +269,11 @@ def _insert_inline(text: str, table: _Table, entry: dict[str, Any]) -> str:
 
 def _find_unit(text: str, table: _Table, margin: str) -> str:
     """How far the entries of a table are indented from its closing brace."""
+    if table.is_empty:
+        return _UNIT
     line = text.rfind("\n", 0, table.first.start) + 1
     indent = text[line : table.first.start]
-    has_own_line = line > table.start and not indent.strip() and not table.is_empty
+    has_own_line = line > table.start and not indent.strip()
     if not has_own_line or not indent.startswith(margin):
         return _UNIT
     return indent.removeprefix(margin) or _UNIT

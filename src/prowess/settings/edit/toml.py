@@ -1,9 +1,13 @@
-"""Edit prowess.toml, and TOML files in general, in place."""
+"""Edit prowess.toml, and TOML files in general, in place.
+
+Comments and layout stay, so the text is edited and not written anew. Every function proposes edits,
+the most natural first, and takes the first that parses to exactly the data that was wanted.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -30,6 +34,9 @@ _REST_OF_ENTRY_LINE = re.compile(r"[ \t]*,?[ \t]*(?:#[^\n]*)?\r?\n")
 _COMMA_AFTER = re.compile(r"[ \t]*,[ \t]*")
 _COMMENTS_BEFORE = re.compile(r"(?:^[ \t]*#[^\n]*\n)+\Z", re.MULTILINE)
 _COMMA_BEFORE = re.compile(r",[ \t]*\Z")
+
+# A key, and what is done with the text where that key is found.
+_Edit = tuple[Path, Callable[[KeySpan], str]]
 
 
 # Fields of a skill
@@ -72,7 +79,8 @@ def set_toml_value(text: str, path: Path, value: str, *, file: str = "the settin
     *tables, field = path
     bom, body = _split_bom(text)
     entry = _parse(f"{quote_key(field)} = {value}")
-    wanted = merge(_parse(body), reduce(lambda inner, key: {key: inner}, reversed(tables), entry))
+    added = reduce(lambda inner, key: {key: inner}, reversed(tables), entry)
+    wanted = merge(_parse(body), added)
     for proposal in _propose_value(body, path, value):
         if _is_wanted(proposal, wanted) and _has_same_type(proposal, wanted, path):
             return bom + proposal
@@ -108,9 +116,7 @@ def _propose_value(text: str, path: Path, value: str) -> Iterator[str]:
     table, above = path[:-1], path[:-2]
     entry = f"{quote_key(path[-1])} = {value}"
     dotted = ".".join(map(quote_key, table))
-    edits: list[tuple[Path, Callable[[KeySpan], str]]] = [
-        (path, lambda span: replace_value(text, span, value))
-    ]
+    edits: list[_Edit] = [(path, lambda span: replace_value(text, span, value))]
     if table:
         name = quote_key(table[-1])
         edits += [
@@ -119,14 +125,21 @@ def _propose_value(text: str, path: Path, value: str) -> Iterator[str]:
             (table, lambda span: _insert_beside(text, span, entry)),
             (above, lambda span: _insert_in_braces(text, span, f"{name} = {{ {entry} }}")),
         ]
+    yield from _apply_edits(text, edits)
+    if not table:
+        yield _newline(text).join([entry, text])
+        return
+    yield append_lines(text, [f"[{dotted}]", entry])
+    yield _newline(text).join([f"{dotted}.{entry}", text])
+
+
+def _apply_edits(text: str, edits: Iterable[_Edit]) -> Iterator[str]:
+    """The text after each edit, wherever the key that the edit is for appears."""
     spans = list(scan_toml(text))
-    for at, edit in edits:
+    for path, edit in edits:
         for span in spans:
-            if span.path == at:
+            if span.path == path:
                 yield edit(span)
-    if table:
-        yield append_lines(text, [f"[{dotted}]", entry])
-    yield _newline(text).join([f"{dotted}.{entry}" if table else entry, text])
 
 
 # A value in any table
@@ -156,17 +169,13 @@ def set_toml_flag(text: str, table: Path, name: str, *, value: bool, file: str) 
 def _propose_flag(text: str, table: Path, name: str, word: str) -> Iterator[str]:
     """Edits in order of preference, from the value that is there to a new table."""
     entry = f"{quote_key(name)} = {word}"
-    edits: tuple[tuple[Path, Callable[[KeySpan], str]], ...] = (
+    edits: tuple[_Edit, ...] = (
         ((*table, name), lambda span: replace_value(text, span, word)),
         (table, lambda span: insert_below_header(text, span, entry)),
         (table, lambda span: _insert_in_braces(text, span, entry)),
         (table, lambda span: _insert_beside(text, span, entry)),
     )
-    spans = list(scan_toml(text))
-    for path, edit in edits:
-        for span in spans:
-            if span.path == path:
-                yield edit(span)
+    yield from _apply_edits(text, edits)
     header = ".".join(map(quote_key, table))
     yield append_lines(text, [f"[{header}]", entry])
     yield _newline(text).join([f"{header}.{entry}", text])
@@ -204,18 +213,19 @@ def _propose_entry(
 ) -> Iterator[str]:
     """Edits in order of preference: after the last entry, in an empty list, a new list."""
     last = (*path, str(count - 1))
+    is_empty = count == 0
     for span in scan_toml(text):
         if span.path == last and span.kind == "item":
             yield from _propose_next_item(text, span, literal)
-        elif span.path == path and count == 0:
+        elif span.path == path and is_empty:
+            # Only the opening bracket is replaced; the closing one is there.
             yield replace_value(text, span, f"[{literal}")
-    if isinstance(entry, str):
-        if not count:
-            yield from _propose_value(text, path, f"[{literal}]")
-        return
-    header = ".".join(map(quote_key, path))
-    lines = [f"[[{header}]]", *(f"{quote_key(key)} = {value}" for key, value in entry.items())]
-    yield append_lines(text, lines)
+    if not isinstance(entry, str):
+        header = ".".join(map(quote_key, path))
+        lines = [f"{quote_key(key)} = {value}" for key, value in entry.items()]
+        yield append_lines(text, [f"[[{header}]]", *lines])
+    elif is_empty:
+        yield from _propose_value(text, path, f"[{literal}]")
 
 
 def _propose_next_item(text: str, span: KeySpan, literal: str) -> Iterator[str]:
@@ -326,15 +336,17 @@ def remove_table(text: str, path: Path, *, file: str = "the settings") -> str:
 
 def _propose_table_removal(text: str, path: Path) -> Iterator[str]:
     headers = [span for span in scan_toml(text) if span.kind == "table"]
-    for span in headers:
+    for index, span in enumerate(headers):
         if span.path != path:
             continue
         start = text.rfind("\n", 0, span.start) + 1
-        later = [text.rfind("\n", 0, one.start) + 1 for one in headers if one.start > span.start]
-        end = min(later, default=len(text))
+        if index + 1 == len(headers):
+            yield text[:start]
+            continue
+        end = text.rfind("\n", 0, headers[index + 1].start) + 1
         # Comments right above the next table belong to it.
         kept = _COMMENTS_BEFORE.search(text, start, end)
-        yield text[:start] + text[kept.start() if kept is not None and later else end :]
+        yield text[:start] + text[end if kept is None else kept.start() :]
 
 
 def _drop_empty(data: Any) -> Any:

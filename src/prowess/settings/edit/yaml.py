@@ -1,4 +1,7 @@
-"""Edit a host's YAML file in place: add an entry to a top-level list, or remove one."""
+"""Edit a host's YAML file in place: add an entry to a top-level list, or remove one.
+
+As for the other formats, an edit counts only if parsing it gives exactly the data that was wanted.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ def add_entry(text: str, key: str, entry: str, *, file: str) -> str | None:
     """The text with an entry at the end of a list; None if there is no safe edit."""
     data = parse_yaml(text, file)
     present = data.get(key)
+    # A key without a value is null in YAML, and may become a list.
     if present is None:
         present = []
     if not isinstance(present, list):
@@ -107,7 +111,11 @@ def _propose_removal(text: str, key: str, index: int) -> Iterator[str]:
 
 def _find_list(text: str, key: str) -> tuple[KeySpan | None, list[KeySpan]]:
     """A top-level key and the items of its list."""
-    spans = list(scan_yaml(text))
-    named = next((span for span in spans if span.path == (key,)), None)
-    inside = [span for span in spans if len(span.path) == 2 and span.path[0] == key]
-    return named, [span for span in inside if span.kind == "item"]
+    named: KeySpan | None = None
+    items: list[KeySpan] = []
+    for span in scan_yaml(text):
+        if span.path == (key,):
+            named = named or span
+        elif span.path[:-1] == (key,) and span.kind == "item":
+            items.append(span)
+    return named, items

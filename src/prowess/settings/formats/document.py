@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -141,6 +141,23 @@ class SettingValue(NamedTuple):
             raise self.wrong("a list of strings")
         for index, data in enumerate(self.data):
             yield SettingValue(data, (*self.path, str(index)), self.document)
+
+    def as_bool(self) -> bool:
+        """The value as true or false. Raises if it is neither."""
+        if not isinstance(self.data, bool):
+            raise self.wrong("true or false")
+        return self.data
+
+    def as_string(self, *, is_secret: bool = False) -> str:
+        """The value as a string. Raises if it is none; a secret is not repeated then."""
+        if not isinstance(self.data, str):
+            raise self.wrong("a string", is_secret=is_secret)
+        return self.data
+
+    def check_known(self, name: str, known: Iterable[str], *, table: str = "") -> None:
+        """Raise if this is the value of a name that the table does not have."""
+        if name not in known:
+            raise self.unknown([f"{table}.{key}" if table else key for key in known])
 
     def wrong(self, allowed: str, *, is_secret: bool = False) -> SettingError:
         """The error for a value of the wrong type. A secret is not repeated."""

@@ -139,11 +139,13 @@ class _Bracket:
         A word after a dot continues the key.
         """
         if self.is_list:
+            # The rest of an item that has several tokens.
             if self.slot:
                 return None
             self.slot = (*self.path, str(self.index))
             return KeySpan(self.slot, "item", token.start, token.end, token.start)
-        if self.valued or token.kind == "open":
+        is_value = self.valued or token.kind == "open"
+        if is_value:
             return None
         self.slot = (*(self.slot or self.path), read_key(token.text))
         if self.group < 0:
@@ -159,18 +161,18 @@ def scan_brackets(
     That is all of JSON5, the flow collections of YAML, and the arrays and inline tables of TOML.
     Returns the offset after the closing bracket, or None if the text ends before it.
     """
-    brackets: list[_Bracket] = []
+    opening = next(tokens, None)
+    if opening is None:
+        return None
+    # A single value instead of a collection has no keys; the parser reports it.
+    if opening.kind != "open":
+        return opening.end
+    brackets = [_Bracket(path, opening.text)]
     for token in tokens:
         if token.kind == "close":
-            if brackets:
-                brackets.pop()
+            brackets.pop()
             if not brackets:
                 return token.end
-        elif not brackets:
-            # A single value instead of a collection has no keys; the parser reports it.
-            if token.kind != "open":
-                return token.end
-            brackets.append(_Bracket(path, token.text))
         elif token.kind == "comma":
             brackets[-1].take_comma()
         elif token.kind == "colon":

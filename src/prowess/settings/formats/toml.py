@@ -69,19 +69,25 @@ def _read_header(
     # `[[a]]` has its second bracket directly after the first; `[ [a] ]` is not TOML.
     is_array = any(token.kind == "open" and token.start == opening.end for token in inside)
     parts = [token for token in inside if token.kind in ("word", "text")]
+    if not parts:
+        return
+    *above, last = parts
     path: Path = ()
-    for part in parts:
+    for part in above:
         path = (*path, _read_key(part.text))
-        is_last = part is parts[-1]
-        is_table = is_last and not is_array
-        span = KeySpan(path, "prefix", part.start, part.end, parts[0].start)
-        yield span._replace(kind="table") if is_table else span
-        if is_last and is_array:
-            counts[path] = counts.get(path, 0) + 1
-        if not is_table and path in counts:
+        yield KeySpan(path, "prefix", part.start, part.end, parts[0].start)
+        if path in counts:
             path = (*path, str(counts[path] - 1))
-            if is_last:
-                yield span._replace(path=path, kind="table")
+    path = (*path, _read_key(last.text))
+    span = KeySpan(path, "table", last.start, last.end, parts[0].start)
+    if not is_array:
+        yield span
+        return
+    # The name of an array stands for all its tables; the header itself begins one more of them.
+    yield span._replace(kind="prefix")
+    number = counts.get(path, 0)
+    counts[path] = number + 1
+    yield span._replace(path=(*path, str(number)))
 
 
 def _read_statement(first: Token, tokens: Iterator[Token], base: Path) -> Iterator[KeySpan]:

@@ -143,7 +143,7 @@ _MARKER = re.compile(r"(?:---|\.\.\.)(?=\s|\Z)|%")
 
 def scan_yaml(text: str) -> Iterator[KeySpan]:
     """Every key and list item, in the order of the text."""
-    yield from _Scan(text).read_spans()
+    yield from _YamlCursor(text).read_spans()
 
 
 class _Block:
@@ -164,8 +164,8 @@ class _Block:
         return self.column, self.is_list
 
 
-class _Scan:
-    """A cursor over the text, and the blocks that are open there."""
+class _YamlCursor:
+    """A place in the text, and the blocks that are open there."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -239,10 +239,13 @@ class _Scan:
         wanted = (column, is_list)
         while self.blocks and self.blocks[-1].order > wanted:
             self.blocks.pop()
-        base = self.blocks[-1].last if self.blocks else ()
-        if not self.blocks or self.blocks[-1].order != wanted:
-            self.blocks.append(_Block(column, base, is_list=is_list))
-        return self.blocks[-1]
+        innermost = self.blocks[-1] if self.blocks else None
+        if innermost is not None and innermost.order == wanted:
+            return innermost
+        base = () if innermost is None else innermost.last
+        block = _Block(column, base, is_list=is_list)
+        self.blocks.append(block)
+        return block
 
     def _read_value(self, owner: int) -> Iterator[KeySpan]:
         first = self.text[self.at : self.at + 1]
@@ -270,10 +273,12 @@ class _Scan:
             if line is None:
                 return
             indent, content = line[1], line[2]
-            if content not in ("", "\r"):
-                is_comment = content[0] == "#" and not is_block
-                if len(indent) <= owner or is_comment:
-                    return
+            is_empty = content in ("", "\r")
+            # In a block of text a `#` is text.
+            is_comment = content.startswith("#") and not is_block
+            ends = len(indent) <= owner or is_comment
+            if ends and not is_empty:
+                return
             self.at = line.end()
 
 

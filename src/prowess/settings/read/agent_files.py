@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from prowess.errors import SettingError
 from prowess.model.permission import Rule
@@ -27,8 +28,13 @@ def find_agent_files(folder: str, files: FileSystem) -> Iterator[tuple[str, str]
 
     The name is the path below the folder, without `.md`.
     """
+    found = _walk_agent_files(folder, files)
+    return islice(found, _MOST_FILES)
+
+
+def _walk_agent_files(folder: str, files: FileSystem) -> Iterator[tuple[str, str]]:
     waiting = [(folder, "", 0)]
-    count = folders = 0
+    folders = 0
     while waiting and folders < _MOST_FOLDERS:
         folders += 1
         path, prefix, depth = waiting.pop()
@@ -42,9 +48,6 @@ def find_agent_files(folder: str, files: FileSystem) -> Iterator[tuple[str, str]
             if item.kind == "folder" and depth < _DEEPEST:
                 below.append((f"{path}/{item.name}", f"{prefix}{item.name}/", depth + 1))
             elif item.kind == "file" and item.name.endswith(".md"):
-                count += 1
-                if count > _MOST_FILES:
-                    return
                 yield prefix + item.name.removesuffix(".md"), f"{path}/{item.name}"
         waiting += reversed(below)
 

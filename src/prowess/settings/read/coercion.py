@@ -43,24 +43,20 @@ ReadNamed = Callable[[str, SettingValue], Iterator[Entry]]
 
 
 def _bool(value: SettingValue) -> bool:
-    if value.document.rule.truthy and not isinstance(value.data, bool):
-        # As JavaScript has it: empty lists and tables are true.
-        return isinstance(value.data, list | dict) or bool(value.data)
-    if not isinstance(value.data, bool):
-        raise value.wrong("true or false")
-    return value.data
+    if not value.document.rule.truthy:
+        return value.as_bool()
+    # As JavaScript has it: empty lists and tables are true. omp takes the string "false" for true.
+    if isinstance(value.data, list | dict):
+        return True
+    return bool(value.data)
 
 
 def _string(value: SettingValue) -> str:
-    if not isinstance(value.data, str):
-        raise value.wrong("a string")
-    return value.data
+    return value.as_string()
 
 
 def _secret(value: SettingValue) -> str:
-    if not isinstance(value.data, str):
-        raise value.wrong("a string", is_secret=True)
-    return value.data
+    return value.as_string(is_secret=True)
 
 
 def _strings(value: SettingValue) -> tuple[str, ...]:
@@ -91,7 +87,8 @@ def _absolute_folders(value: SettingValue) -> tuple[str, ...]:
 def _host(value: SettingValue) -> str:
     """The name of a host. A path would let a project bring rules of its own."""
     host = _string(value)
-    if not host or "/" in host or "\\" in host or host.endswith(".toml"):
+    is_path = "/" in host or "\\" in host or host.endswith(".toml")
+    if is_path or not host:
         raise value.wrong("the name of a host")
     return host
 
@@ -106,9 +103,10 @@ def _is_number(data: Any) -> bool:
 
 
 def _count(value: SettingValue) -> int:
-    if not _is_number(value.data) or not isinstance(value.data, int) or value.data < 0:
+    is_whole = _is_number(value.data) and isinstance(value.data, int)
+    if not is_whole or value.data < 0:
         raise value.wrong("a whole number, 0 or more")
-    return value.data
+    return int(value.data)
 
 
 def _amount(value: SettingValue) -> float:
@@ -152,8 +150,9 @@ def _api_key(value: SettingValue) -> Any:
 
 
 def _names_keyring(table: dict[str, Any]) -> bool:
-    has_strings = all(isinstance(part, str) and part for part in table.values())
-    return has_strings and "keyring" in table and table.keys() <= {"keyring", "account"}
+    if table.keys() not in ({"keyring"}, {"keyring", "account"}):
+        return False
+    return all(isinstance(part, str) and part for part in table.values())
 
 
 _VISIBILITY = _one_of(
@@ -182,8 +181,8 @@ HOST_OVERRIDE = ("enabled", "apiKey", "env", "config")
 def _read_override(name: str, value: SettingValue) -> Iterator[Entry]:
     is_own = value.document.rule.refuse_unknown
     for key, child in value.children(is_secret=True):
-        if is_own and key not in _OVERRIDE:
-            raise child.unknown(list(_OVERRIDE))
+        if is_own:
+            child.check_known(key, _OVERRIDE)
         field = _HOST_SPELLINGS.get(key, key)
         # Hosts have keys here that mean nothing to us.
         if field not in _OVERRIDE:
@@ -204,8 +203,7 @@ _LIMITS = Limits()
 
 
 def _read_limit(name: str, value: SettingValue) -> Iterator[Entry]:
-    if name not in Limits.__struct_fields__:
-        raise value.unknown(list(Limits.__struct_fields__))
+    value.check_known(name, Limits.__struct_fields__)
     convert = _amount if isinstance(getattr(_LIMITS, name), float) else _count
     yield ("limits", name), convert(value), value
 
@@ -226,8 +224,7 @@ _HOST_BUDGET: dict[str, Convert] = {"tokens": _count, "window": _count}
 
 def _read_budget(name: str, value: SettingValue) -> Iterator[Entry]:
     known = _BUDGET if value.document.rule.is_own else {**_BUDGET, **_HOST_BUDGET}
-    if name not in known:
-        raise value.unknown(list(known))
+    value.check_known(name, known)
     yield ("budget", name), known[name](value), value
 
 
@@ -251,16 +248,14 @@ def _read_sandbox(name: str, value: SettingValue) -> Iterator[Entry]:
     if name == "skills":
         for skill, table in value.children():
             yield from _read_sandbox_of_skill(skill, table)
-    elif name in _SANDBOX:
-        yield ("sandbox", name), _SANDBOX[name](value), value
-    else:
-        raise value.unknown([f"sandbox.{known}" for known in (*_SANDBOX, "skills")])
+        return
+    value.check_known(name, (*_SANDBOX, "skills"), table="sandbox")
+    yield ("sandbox", name), _SANDBOX[name](value), value
 
 
 def _read_sandbox_of_skill(skill: str, table: SettingValue) -> Iterator[Entry]:
     for key, child in table.children():
-        if key not in _SANDBOX_OF_SKILL:
-            raise child.unknown([f"sandbox.skills.{skill}.{known}" for known in _SANDBOX_OF_SKILL])
+        child.check_known(key, _SANDBOX_OF_SKILL, table=f"sandbox.skills.{skill}")
         yield ("sandbox", "skills", skill, key), _SANDBOX[key](child), child
 
 
@@ -306,18 +301,16 @@ _AGENT_KEYS = (*_AGENT_VALUES, "models")
 
 def _read_own_agent(name: str, value: SettingValue) -> Iterator[Entry]:
     """One key of `[agent]`, which is about Prowess's own agent."""
-    if name in _AGENT_VALUES:
-        yield ("agent", name), _AGENT_VALUES[name](value), value
-    elif name == "models":
+    if name == "models":
         for alias, model in value.children():
             yield ("agent", name, alias), _string(model), model
-    else:
-        raise value.unknown([f"agent.{known}" for known in _AGENT_KEYS])
+        return
+    value.check_known(name, _AGENT_KEYS, table="agent")
+    yield ("agent", name), _AGENT_VALUES[name](value), value
 
 
 def _read_feature(name: str, value: SettingValue) -> Iterator[Entry]:
-    if name not in FEATURES:
-        raise value.unknown([f"features.{known}" for known in FEATURES])
+    value.check_known(name, FEATURES, table="features")
     yield ("features", name), _bool(value), value
 
 
@@ -339,8 +332,7 @@ def _read_remote(name: str, value: SettingValue) -> Iterator[Entry]:
         raise value.refuse(f"is not a name: {SOURCE_NAME_RULE}")
     fields = dict(value.children())
     for key, child in fields.items():
-        if key not in _SOURCE_KEYS:
-            raise child.unknown([f"sources.{name}.{known}" for known in _SOURCE_KEYS])
+        child.check_known(key, _SOURCE_KEYS, table=f"sources.{name}")
     if "url" not in fields:
         raise value.refuse("has no `url`; add the address of the server")
     converted = {key: _SOURCE_KEYS[key](child) for key, child in fields.items()}
@@ -357,8 +349,7 @@ _NETWORK: dict[str, Convert] = {
 
 
 def _read_network(name: str, value: SettingValue) -> Iterator[Entry]:
-    if name not in _NETWORK:
-        raise value.unknown([f"network.{known}" for known in _NETWORK])
+    value.check_known(name, _NETWORK, table="network")
     yield ("network", name), _NETWORK[name](value), value
 
 
@@ -369,8 +360,7 @@ def _read_declared_tool(name: str, value: SettingValue) -> Iterator[Entry]:
     """A tool as a whole: if two files declare it, the later one counts, not a mixture."""
     fields = dict(value.children())
     for key, child in fields.items():
-        if key not in _TOOL_KEYS:
-            raise child.unknown([f"tools.{name}.{known}" for known in _TOOL_KEYS])
+        child.check_known(key, _TOOL_KEYS, table=f"tools.{name}")
     if "command" not in fields:
         raise value.refuse("has no `command`; add a list with the program and its arguments")
     description = _string(fields["description"]) if "description" in fields else None
@@ -380,14 +370,16 @@ def _read_declared_tool(name: str, value: SettingValue) -> Iterator[Entry]:
 
 def _command(value: SettingValue) -> tuple[str, ...]:
     is_list = isinstance(value.data, list) and value.data
-    if not is_list or value.data[0] == "":
+    names_program = is_list and value.data[0] != ""
+    if not names_program:
         raise value.wrong("a list with the program and its arguments")
     first, *rest = value.items()
     program = _string(first)
     # A program with a folder is relative to the file, wherever the command is run.
-    if "/" in program or "\\" in program:
+    has_folder = "/" in program or "\\" in program
+    if has_folder:
         program = _folder(first)
-    return (program, *(_string(argument) for argument in rest))
+    return (program, *map(_string, rest))
 
 
 def _read_override_list(value: SettingValue) -> Iterator[Entry]:
@@ -398,18 +390,21 @@ def _read_override_list(value: SettingValue) -> Iterator[Entry]:
         if "enabled" not in fields:
             continue
         enabled = fields["enabled"]
-        has_name, has_path = "name" in fields, "path" in fields
-        if has_name and not has_path:
-            yield ("overrides", _string(fields["name"]), "enabled"), _bool(enabled), enabled
-        # Codex ignores an entry with both, and a path that is not that of a SKILL.md.
-        if has_path and not has_name and _string(fields["path"]).endswith("/SKILL.md"):
-            yield ("overrides", _folder(fields["path"]), "enabled"), _bool(enabled), enabled
+        name, path = fields.get("name"), fields.get("path")
+        # Codex ignores an entry with both.
+        if name is not None and path is not None:
+            continue
+        if name is not None:
+            yield ("overrides", _string(name), "enabled"), _bool(enabled), enabled
+        # It also ignores a path that is not that of a SKILL.md.
+        if path is not None and _string(path).endswith("/SKILL.md"):
+            yield ("overrides", _folder(path), "enabled"), _bool(enabled), enabled
 
 
 def _read_plugin_only(value: SettingValue) -> Iterator[Entry]:
     """Whether only plugins may add skills: for everything, or for the kinds in a list."""
-    kinds = _strings(value) if isinstance(value.data, list) else None
-    is_locked = _bool(value) if kinds is None else "skills" in kinds
+    is_list = isinstance(value.data, list)
+    is_locked = "skills" in _strings(value) if is_list else _bool(value)
     yield ("toggles", "plugin_only"), is_locked, value
 
 

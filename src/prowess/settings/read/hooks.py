@@ -46,14 +46,12 @@ def read_hooks(value: SettingValue) -> Iterator[Entry]:
 def _read_hook(item: SettingValue, source: HookSource) -> Hook:
     fields = dict(item.children())
     for name, child in fields.items():
-        if name not in _KEYS:
-            raise child.unknown([f"hooks.{known}" for known in _KEYS])
+        child.check_known(name, _KEYS, table="hooks")
     for name in ("event", "command"):
         if name not in fields:
             raise item.refuse(f"has no `{name}`")
-    event, command, matcher = (
-        _get_string(fields.get(name)) for name in ("event", "command", "matcher")
-    )
+    event, command = fields["event"].as_string(), fields["command"].as_string()
+    matcher = fields["matcher"].as_string() if "matcher" in fields else ""
     if event not in AGENT_EVENTS:
         raise fields["event"].wrong(f"one of {', '.join(AGENT_EVENTS)}")
     if not command.strip():
@@ -71,14 +69,6 @@ def _read_hook(item: SettingValue, source: HookSource) -> Hook:
     )
 
 
-def _get_string(value: SettingValue | None) -> str:
-    if value is None:
-        return ""
-    if not isinstance(value.data, str):
-        raise value.wrong("a string")
-    return value.data
-
-
 def _read_timeout(value: SettingValue | None) -> float:
     if value is None:
         return USUAL_TIMEOUT
@@ -88,8 +78,4 @@ def _read_timeout(value: SettingValue | None) -> float:
 
 
 def _read_once(value: SettingValue | None) -> bool:
-    if value is None:
-        return False
-    if not isinstance(value.data, bool):
-        raise value.wrong("true or false")
-    return value.data
+    return False if value is None else value.as_bool()

@@ -19,9 +19,10 @@ def _read_database(value: SettingValue) -> str:
 
 def _read_concurrency(value: SettingValue) -> int:
     # In Python, true and false are numbers.
-    if not isinstance(value.data, int) or isinstance(value.data, bool) or value.data < 1:
+    is_number = isinstance(value.data, int) and not isinstance(value.data, bool)
+    if not is_number or value.data < 1:
         raise value.wrong("a whole number, 1 or more")
-    return value.data
+    return int(value.data)
 
 
 def _read_pull_requests(value: SettingValue) -> str:
@@ -39,6 +40,5 @@ _KEYS: dict[str, Callable[[SettingValue], Any]] = {
 
 def read_jobs(name: str, value: SettingValue) -> Iterator[tuple[Path, Any, SettingValue]]:
     """One key of `[jobs]`."""
-    if name not in _KEYS:
-        raise value.unknown([f"jobs.{known}" for known in _KEYS])
+    value.check_known(name, _KEYS, table="jobs")
     yield ("jobs", name), _KEYS[name](value), value

@@ -44,8 +44,9 @@ def find_misspelt(document: SettingsDocument, keys: Mapping[str, str]) -> Iterat
         table = document.find(tuple(section.split(".")))
         if table is not None and isinstance(table.data, dict):
             yield from _check_table(table, all_keys)
-    overrides = [key for key, setting in keys.items() if setting == "overrides"]
-    for key in overrides:
+    for key, setting in keys.items():
+        if setting != "overrides":
+            continue
         table = document.find(tuple(key.removesuffix(".*").split(".")))
         if table is not None:
             yield from _check_overrides(table, all_keys)
@@ -58,15 +59,20 @@ def _split_all(keys: Iterable[str]) -> list[Path]:
 def _check_top(top: SettingValue, keys: _Keys) -> Iterator[Diagnostic]:
     """Report keys that are close to a known one."""
     names = {path[0] for path in keys.list_below(())}
-    wanted = dict.fromkeys(path[0] for path in keys.known if len(path[0]) >= _SHORTEST)
+    long_enough = [path[0] for path in keys.known if len(path[0]) >= _SHORTEST]
     for name, child in top.children():
-        near = None if name in names else _find_near(name, wanted)
+        if name in names:
+            continue
+        near = _find_near(name, long_enough)
         if near is not None:
             yield _report(child, [(near,)])
 
 
-def _find_near(name: str, wanted: Iterable[str]) -> str | None:
-    return next((one for one in wanted if is_near(name, one)), None)
+def _find_near(name: str, known: Iterable[str]) -> str | None:
+    for other in known:
+        if is_near(name, other):
+            return other
+    return None
 
 
 def _check_table(table: SettingValue, keys: _Keys) -> Iterator[Diagnostic]:
@@ -99,11 +105,13 @@ def _check_overrides(table: SettingValue, keys: _Keys) -> Iterator[Diagnostic]:
     # A key beside these tables, such as `skills.load`, is not the name of a skill.
     beside = list_names_below(table.path, keys.list_below(table.path))
     for name, override in table.children():
-        if name in beside or not isinstance(override.data, dict):
+        is_override = isinstance(override.data, dict) and name not in beside
+        if not is_override:
             continue
+        allowed = [(*override.path, known) for known in HOST_OVERRIDE]
         for key, child in override.children():
             if key not in HOST_OVERRIDE:
-                yield _report(child, [(*override.path, one) for one in HOST_OVERRIDE])
+                yield _report(child, allowed)
 
 
 def _report(value: SettingValue, known: Iterable[Path]) -> Diagnostic:
@@ -115,9 +123,10 @@ def _report(value: SettingValue, known: Iterable[Path]) -> Diagnostic:
         meant = named[near[0]]
         rest = f"did you mean `{meant}`?"
         is_above = "." not in meant and len(value.path) > 1
-        hint = f"Write `{meant}`{' at the top level' if is_above else ''}."
+        place = " at the top level" if is_above else ""
+        hint = f"Write `{meant}`{place}."
     else:
-        listed = ", ".join(f"`{one}`" for one in named.values())
+        listed = ", ".join(f"`{known_key}`" for known_key in named.values())
         rest = f"the known ones are {listed}."
     return diagnose(
         "setting-ignored",
@@ -129,15 +138,16 @@ def _report(value: SettingValue, known: Iterable[Path]) -> Diagnostic:
     )
 
 
-def is_near(one: str, other: str) -> bool:
+def is_near(written: str, known: str) -> bool:
     """Whether two words differ by one letter, or by two if they are long."""
-    most = 2 if len(other) >= _LONG else 1
-    if abs(len(one) - len(other)) > most:
+    most = 2 if len(known) >= _LONG else 1
+    if abs(len(written) - len(known)) > most:
         return False
     # Levenshtein's distance, with one row of the matrix at a time.
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
-        last, row[0] = row[0], i
-        for j, its in enumerate(other, 1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (letter != its))
+    row = list(range(len(known) + 1))
+    for i, letter in enumerate(written, 1):
+        diagonal, row[0] = row[0], i
+        for j, known_letter in enumerate(known, 1):
+            replaced = diagonal + (letter != known_letter)
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, replaced)
     return row[-1] <= most

@@ -42,8 +42,8 @@ def read_agent(name: str, value: SettingValue) -> Iterator[Entry]:
     """The rules for one agent."""
     is_own = value.document.rule.refuse_unknown
     for key, child in value.children():
-        if is_own and key != _AGENT_KEYS[0]:
-            raise child.unknown([_AGENT_KEYS[0]])
+        if is_own:
+            child.check_known(key, _AGENT_KEYS[:1])
         if key == "tools":
             yield from read_tools(child, name)
         elif key in _AGENT_KEYS:
@@ -52,13 +52,10 @@ def read_agent(name: str, value: SettingValue) -> Iterator[Entry]:
 
 def read_rule_list(name: str, value: SettingValue) -> Iterator[Entry]:
     """The rules of a list under `allow`, `ask` or `deny`."""
-    if name not in ACTIONS:
-        raise value.unknown(list(ACTIONS))
+    value.check_known(name, ACTIONS)
     for item in value.items():
-        if not isinstance(item.data, str):
-            raise item.wrong("a string")
         try:
-            rule = parse_rule_text(Action(name), item.data)
+            rule = parse_rule_text(Action(name), item.as_string())
         except RuleError as error:
             raise item.refuse(error.problem) from None
         # Most rules of a host are about other tools.

@@ -13,27 +13,22 @@ Entry = tuple[Path, Any, SettingValue]
 
 def read_plugin_table(name: str, value: SettingValue) -> Iterator[Entry]:
     """A table for a plugin, with `enabled` in it."""
-    fields = dict(value.children()) if isinstance(value.data, dict) else {}
-    if "enabled" in fields:
-        yield ("enabled_plugins", name), _read_bool(fields["enabled"]), fields["enabled"]
+    if not isinstance(value.data, dict):
+        return
+    enabled = dict(value.children()).get("enabled")
+    if enabled is not None:
+        yield ("enabled_plugins", name), enabled.as_bool(), enabled
 
 
 def read_plugin_switch(name: str, value: SettingValue) -> Iterator[Entry]:
     """True or false for a plugin."""
     # Claude Code also has lists here, which choose versions; a plugin with one is on.
-    is_list = isinstance(value.data, list) and not value.document.rule.is_own
-    yield ("enabled_plugins", name), True if is_list else _read_bool(value), value
+    is_version_list = isinstance(value.data, list) and not value.document.rule.is_own
+    is_on = True if is_version_list else value.as_bool()
+    yield ("enabled_plugins", name), is_on, value
 
 
 def read_denied_plugins(value: SettingValue) -> Iterator[Entry]:
     """A list of plugins that are off."""
     for item in value.items():
-        if not isinstance(item.data, str):
-            raise item.wrong("a string")
-        yield ("enabled_plugins", item.data), False, item
-
-
-def _read_bool(value: SettingValue) -> bool:
-    if not isinstance(value.data, bool):
-        raise value.wrong("true or false")
-    return value.data
+        yield ("enabled_plugins", item.as_string()), False, item

@@ -101,7 +101,8 @@ def read_settings(
     hooks: list[Hook] = []
     diagnostics: list[Diagnostic] = []
     # prowess.toml is not a host's configuration; only its `config` table counts as one.
-    raw: dict[str, Any] = {} if rule.refuse_unknown or rule.only_keys else document.data
+    is_configuration = not (rule.refuse_unknown or rule.only_keys)
+    raw: dict[str, Any] = document.data if is_configuration else {}
     for target, value, source in _read_entries(document, keys):
         if target == ("raw",):
             raw = merge(raw, value)
@@ -122,7 +123,7 @@ def read_settings(
             # A value that is set again counts from here, where the order of entries matters.
             values.pop(target, None)
             values[target] = value, source.origin
-    if not (rule.refuse_unknown or rule.only_keys):
+    if is_configuration:
         diagnostics += _find_misspelt(document, keys)
     return FileSettings(values, entries, tuple(rules), tuple(hooks), raw, tuple(diagnostics))
 
@@ -151,23 +152,28 @@ def _read_entries(document: SettingsDocument, keys: Mapping[str, str]) -> Iterat
         if value is None:
             continue
         if setting == "raw":
-            if not isinstance(value.data, dict):
-                raise value.wrong("a table")
-            yield ("raw",), value.data, value
+            yield ("raw",), _get_table(value), value
         elif is_wildcard:
             yield from _read_wildcard(setting, value, keys)
         else:
             yield from read_setting(setting, value)
 
 
+def _get_table(value: SettingValue) -> dict[str, Any]:
+    if not isinstance(value.data, dict):
+        raise value.wrong("a table")
+    return value.data
+
+
 def _read_wildcard(setting: str, table: SettingValue, keys: Mapping[str, str]) -> Iterator[Entry]:
     """The entries of every child that no other key names."""
     named = list_names_below(table.path, [tuple(key.split(".")) for key in keys])
     is_own = table.document.rule.refuse_unknown
-    for name, child in table.children(is_secret=setting == "overrides"):
-        # A host's file may have plain values between the tables for skills.
-        is_plain = not isinstance(child.data, dict)
-        is_skipped = setting == "overrides" and not is_own and is_plain
+    are_overrides = setting == "overrides"
+    # A host's file may have plain values between the tables for skills.
+    skips_plain = are_overrides and not is_own
+    for name, child in table.children(is_secret=are_overrides):
+        is_skipped = skips_plain and not isinstance(child.data, dict)
         if name not in named and not is_skipped:
             yield from read_named(setting, name, child)
 
@@ -182,5 +188,6 @@ def _refuse_unknown(table: SettingValue, known: list[Path]) -> None:
         below = [path for path in known if path[depth] in (name, "*")]
         if not below:
             raise child.unknown([join_key(path) for path in known])
-        if all(len(path) > depth + 1 for path in below):
+        is_known = any(len(path) == depth + 1 for path in below)
+        if not is_known:
             _refuse_unknown(child, below)

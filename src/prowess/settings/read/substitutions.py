@@ -46,6 +46,7 @@ class FileReferences:
         return "\n".join(map(self._substitute_line, text.split("\n")))
 
     def _substitute_line(self, line: str) -> str:
+        # As opencode: a reference in a comment is not followed, so a missing file does not matter.
         if line.lstrip().startswith("//"):
             return line
         return _REFERENCE.sub(lambda match: _escape(self._load(match[1])), line)
@@ -63,10 +64,13 @@ class FileReferences:
         return head.data.decode(errors="replace").strip()
 
     def _is_inside(self, path: str) -> bool:
+        # With links resolved: a link in the project may lead out of it.
         real = self._files.find_real_path(path) or path
-        tops = (self._places.repository, self._places.cwd)
-        reals = (self._files.find_real_path(top) for top in tops if top is not None)
-        return any(f"{real}/".startswith(f"{top.rstrip('/')}/") for top in reals if top)
+        for folder in (self._places.repository, self._places.cwd):
+            top = self._files.find_real_path(folder) if folder is not None else None
+            if top and f"{real}/".startswith(f"{top.rstrip('/')}/"):
+                return True
+        return False
 
     def _refuse(self, reference: str, problem: str) -> SettingError:
         return SettingError(self._path, None, None, f"`{{file:{reference}}}` {problem}")
