@@ -30,7 +30,7 @@ from prowess.ports import (
 )
 from prowess.profiles.places import Places
 from prowess.profiles.schema.profile import Profile
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 from prowess.resolve.labels import drop_taken_labels
 from prowess.resolve.resolution import Collision, resolve
 from prowess.state.cache import ScanCache
@@ -50,7 +50,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     profile: Profile
     places: Places
     settings: Settings
-    limits: Limits
+    limits: ScanLimits
     facts: Facts
     sources: Sequence[SkillSource]
     cache: ScanCache[Parsed]

@@ -20,12 +20,12 @@ from prowess.parse.lint.checks import lint_skill
 from prowess.parse.manifest.names import understand
 from prowess.parse.repair.loop import fix_header
 from prowess.profiles.load import load_profile
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 from prowess.state.cache import ScanCache
 from prowess.testing import MemoryFiles
 from tests.unit.parse.rules import EVERY_HOST, PROWESS, SPEC
 
-LIMITS = Limits()
+LIMITS = ScanLimits()
 SPEC_AS_WRITTEN = msgspec.structs.replace(SPEC, values="written")
 FIELDS = {host: load_profile(host).fields for host in EVERY_HOST}
 

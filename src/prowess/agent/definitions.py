@@ -13,7 +13,7 @@ from prowess.model.plugin_contents import PluginContents
 from prowess.parse.header.fast import read_header
 from prowess.ports import FileSystem
 from prowess.profiles.schema.header import HeaderRules
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 
 GENERAL = "general-purpose"
 """The sub-agent that needs no definition: the instructions and tools of the session."""
@@ -100,7 +100,7 @@ class AgentDefinitions:
         folders: tuple[str, ...],
         files: FileSystem,
         rules: HeaderRules,
-        limits: Limits,
+        limits: ScanLimits,
         *,
         home: str,
         trusted_links: tuple[str, ...] = (),

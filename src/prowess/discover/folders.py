@@ -15,7 +15,7 @@ from prowess.model.outcome import Claim
 from prowess.model.skill import Candidate, Root, Scope
 from prowess.ports import Discovered, FileSystem, ManifestReader, Search
 from prowess.profiles.places import Places
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 
 
 class FolderSource:
@@ -33,7 +33,7 @@ class FolderSource:
         roots: Sequence[Root],
         *,
         places: Places,
-        limits: Limits,
+        limits: ScanLimits,
         clock: Callable[[], float],
         diagnostics: tuple[Diagnostic, ...] = (),
         thorough: bool = False,

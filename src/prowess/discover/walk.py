@@ -20,7 +20,7 @@ from prowess.discover.links import LinkRules
 from prowess.discover.plugin_prefixes import PluginPrefixes
 from prowess.model.skill import Candidate, Root
 from prowess.ports import FileSystem, FolderItem
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 
 SKILL_FILE = "SKILL.md"
 GIT_FOLDER = ".git"
@@ -77,7 +77,7 @@ class Folder(msgspec.Struct, gc=False):
 class SearchBudget:
     """What the roots of one scan may use together: folders to open, and time."""
 
-    def __init__(self, limits: Limits, clock: Callable[[], float]) -> None:
+    def __init__(self, limits: ScanLimits, clock: Callable[[], float]) -> None:
         self.limits = limits
         self.clock = clock
         self.folders = _as_bound(limits.folders_per_scan)

@@ -19,7 +19,7 @@ from prowess.parse.header.fast import HeaderReading, read_header
 from prowess.parse.manifest.names import understand
 from prowess.ports import FileSystem, KeptReading, ReadingStore, Stamp
 from prowess.profiles.schema.header import FieldRules, HeaderRules
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 
 # Enough for every header that somebody wrote; files beyond it are read whole only if needed.
 HEAD_BYTES = 1 << 18
@@ -72,7 +72,7 @@ class CandidateReader:
         readings: ReadingStore[Parsed],
         header: HeaderRules,
         fields: FieldRules,
-        limits: Limits,
+        limits: ScanLimits,
         standard: tuple[HeaderRules, FieldRules] | None = None,
         refuse_warnings: bool = False,
     ) -> None:

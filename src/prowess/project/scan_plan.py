@@ -18,7 +18,7 @@ from prowess.parse.candidates import Parsed
 from prowess.ports import FileSystem, SkillSource, TrustPolicy
 from prowess.profiles.places import Places
 from prowess.profiles.schema.profile import Profile
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 from prowess.project.host_view import HostView
 from prowess.project.options import Options
 from prowess.project.registered import Registered
@@ -181,7 +181,7 @@ class ScanPlanner:
         return sources if in_code is None else [*sources, in_code]
 
     def _describe_project(
-        self, places: Places, settings: Settings, limits: Limits, *, order: int
+        self, places: Places, settings: Settings, limits: ScanLimits, *, order: int
     ) -> ProjectScan:
         view = self._view
         return ProjectScan(
@@ -209,7 +209,7 @@ def _list_plugin_files(plugins: tuple[Plugin, ...]) -> tuple[str, ...]:
 
 
 def _open_cache(
-    view: HostView, limits: Limits, *, earlier: ScanCache[Parsed] | None, remember: bool
+    view: HostView, limits: ScanLimits, *, earlier: ScanCache[Parsed] | None, remember: bool
 ) -> ScanCache[Parsed]:
     """What earlier scans read, as far as the same code read it by the same rules."""
     folder = view.cache_folder

@@ -15,7 +15,7 @@ from prowess.model.skill import Root, Scope
 from prowess.ports import Discovered, Search, TrustPolicy
 from prowess.profiles.places import Place, Places
 from prowess.profiles.schema.profile import Profile
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 
 
 class ProjectScan:
@@ -30,7 +30,7 @@ class ProjectScan:
         profile: Profile,
         facts: Facts,
         places: Places,
-        limits: Limits,
+        limits: ScanLimits,
         order: int,
         settings: Settings,
         load_own_settings: Callable[[], Settings],

@@ -18,7 +18,7 @@ from prowess.model.settings import Settings
 from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
 from prowess.ports import FileSystem, Reporter, Search
 from prowess.profiles.places import Places
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 from prowess.reports.skill_depth import list_nested_readers
 from prowess.text.display import escape_line
 
@@ -119,7 +119,7 @@ class TargetSearch:
         facts, repository = self._facts, find_repository(path, self._files)
         places = Places(cwd=path, home=facts.home, platform=facts.platform, repository=repository)
         source = FolderSource(
-            (root,), places=places, limits=Limits(), clock=time.monotonic, thorough=True
+            (root,), places=places, limits=ScanLimits(), clock=time.monotonic, thorough=True
         )
         search = Search(cwd=path, settings=Settings(), files=self._files, reporter=self._reporter)
         found = source.find(search)

@@ -10,7 +10,7 @@ import msgspec
 
 from prowess.model.settings import FEATURES, Origin, Override, Settings
 from prowess.profiles.schema.profile import Profile
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 from prowess.settings.read.coercion import BUDGET_NAMES, get_field
 from prowess.settings.read.settings_file import get_keys
 
@@ -195,7 +195,7 @@ def _describe_jobs(
 
 
 # Tables with defaults in the profile, and the names in them.
-_DEFAULTS_IN_PROFILE = {"limits": Limits.__struct_fields__, "budget": BUDGET_NAMES}
+_DEFAULTS_IN_PROFILE = {"limits": ScanLimits.__struct_fields__, "budget": BUDGET_NAMES}
 
 
 def _describe_numbers(

@@ -27,7 +27,7 @@ from prowess.model.settings import (
 from prowess.ports import FileSystem
 from prowess.profiles.places import Place, Places, expand
 from prowess.profiles.schema.profile import Profile
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 from prowess.profiles.schema.settings import AgentFilesRule, SettingsFileRule
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, Se
 class _Gathered:
     """What the files read so far set."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ScanLimits) -> None:
         self.limits = limits
         self.values: Values = {}
         # What the user's own files say, which a project's file can't undo.

@@ -17,7 +17,7 @@ from prowess.model.settings import Settings
 from prowess.model.skill import LoadedFrom, Root, Scope, Source
 from prowess.ports import Discovered, Search
 from prowess.profiles.places import Places
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 from prowess.testing import MemoryFiles
 from tests.workspace import Workspace
 
@@ -32,7 +32,7 @@ def make_root(path: str = ROOT, **rules: Any) -> Root:
 def find(
     files: MemoryFiles,
     *roots: Root,
-    limits: Limits | None = None,
+    limits: ScanLimits | None = None,
     repository: str | None = "/p",
     settings: Settings | None = None,
     clock: Any = lambda: 0.0,
@@ -42,7 +42,7 @@ def find(
     source = FolderSource(
         roots or (make_root(),),
         places=places,
-        limits=limits or Limits(),
+        limits=limits or ScanLimits(),
         clock=clock,
         thorough=thorough,
     )
@@ -239,13 +239,13 @@ def test_a_root_that_is_no_folder_is_noted_where_it_matters(
 
 def test_limits_cut_a_sorted_list_and_what_is_cut_is_kept_as_skipped() -> None:
     files = MemoryFiles({f"{ROOT}/s{number}/SKILL.md": "" for number in range(5)})
-    found = find(files, limits=Limits(skills_per_root=2))
+    found = find(files, limits=ScanLimits(skills_per_root=2))
     assert [(one.default_name, one.skipped) for one in found.candidates] == [
         ("s0", None),
         ("s1", None),
         *((f"s{n}", "the limit of 2 skills in one root was reached") for n in (2, 3, 4)),
     ]
-    narrow = find(files, limits=Limits(items_per_folder=3))
+    narrow = find(files, limits=ScanLimits(items_per_folder=3))
     assert {one.default_name: one.skipped is not None for one in narrow.candidates} == {
         "s0": False,
         "s1": False,
@@ -253,7 +253,7 @@ def test_limits_cut_a_sorted_list_and_what_is_cut_is_kept_as_skipped() -> None:
         "s3": True,
         "s4": True,
     }
-    cut = find(files, limits=Limits(folders_per_root=3))
+    cut = find(files, limits=ScanLimits(folders_per_root=3))
     assert names(cut) == ["s0/SKILL.md", "s1/SKILL.md"]
     assert skipped(cut) == {
         f"s{n}/SKILL.md": "the search for skills stopped after 3 folders" for n in (2, 3, 4)
@@ -277,14 +277,14 @@ def test_what_is_skipped_names_the_very_limit_that_skipped_it(
     files: tuple[str, ...], rules: dict[str, Any], limits: dict[str, int], rule: str
 ) -> None:
     made = MemoryFiles({f"{ROOT}/{name}/SKILL.md".replace("//", "/"): "" for name in files})
-    found = find(made, make_root(**rules), limits=Limits(**limits))
+    found = find(made, make_root(**rules), limits=ScanLimits(**limits))
     assert {one.skipped_by for one in found.candidates} == {None, rule}
 
 
 def test_a_walk_stops_when_its_time_is_up() -> None:
     files = MemoryFiles({f"{ROOT}/s{number:03d}/SKILL.md": "" for number in range(200)})
     ticks = iter(range(1_000))
-    found = find(files, limits=Limits(seconds_per_root=1.5), clock=lambda: float(next(ticks)))
+    found = find(files, limits=ScanLimits(seconds_per_root=1.5), clock=lambda: float(next(ticks)))
     assert codes(found) == [("limit-reached", ROOT)]
     assert 0 < len(names(found)) < 200
     assert {one.skipped_by for one in found.candidates} == {None, "limits.seconds_per_root"}
@@ -293,12 +293,12 @@ def test_a_walk_stops_when_its_time_is_up() -> None:
 
 def test_a_limit_on_skills_leaves_the_rest_as_skipped() -> None:
     files = MemoryFiles({f"{ROOT}/s{number}/SKILL.md": "" for number in range(3)})
-    found = find(files, limits=Limits(skills_per_root=1))
+    found = find(files, limits=ScanLimits(skills_per_root=1))
     assert [one.skipped is None for one in found.candidates] == [True, False, False]
     assert [(one.code, one.file, one.message) for one in found.diagnostics] == [
         ("limit-reached", ROOT, "The folder has 3 skills; only the first 1 is read.")
     ]
-    assert find(files, limits=Limits(skills_per_root=3)).diagnostics == ()
+    assert find(files, limits=ScanLimits(skills_per_root=3)).diagnostics == ()
 
 
 def test_all_roots_share_one_budget_and_the_users_own_come_first() -> None:
@@ -309,7 +309,7 @@ def test_all_roots_share_one_budget_and_the_users_own_come_first() -> None:
     named = [make_root("/clone/a", max_depth=3), make_root("/clone/b", max_depth=3)]
     own = msgspec.structs.replace(make_root("/home/me/skills", max_depth=3), scope=Scope.USER)
     roots = (*named, own)
-    found = find(files, *roots, limits=Limits(folders_per_scan=150))
+    found = find(files, *roots, limits=ScanLimits(folders_per_scan=150))
     kept = [one.root.path for one in found.candidates if one.skipped is None]
     # 101 folders of the user, then 49 of the first root of the project, then none of the second.
     assert [kept.count(root.path) for root in roots] == [48, 0, 100]
@@ -327,7 +327,7 @@ def test_all_roots_share_one_time_limit() -> None:
     found = find(
         files,
         *(make_root(f"/clone/{name}", max_depth=3) for name in "abc"),
-        limits=Limits(seconds_per_scan=6),
+        limits=ScanLimits(seconds_per_scan=6),
         clock=lambda: float(next(ticks)),
     )
     kept = [one for one in found.candidates if one.skipped is None]
@@ -338,10 +338,10 @@ def test_all_roots_share_one_time_limit() -> None:
 
 
 def test_the_bound_on_folders_can_follow_from_the_bound_on_what_lies_in_one() -> None:
-    limits = Limits(items_per_folder=300, folders_per_item=6)
+    limits = ScanLimits(items_per_folder=300, folders_per_item=6)
     assert limits.change({}).folders_per_root == 1_800
     assert limits.change({"items_per_folder": 5_000}).folders_per_root == 30_000
-    assert Limits(folders_per_root=7).change({}).folders_per_root == 7
+    assert ScanLimits(folders_per_root=7).change({}).folders_per_root == 7
 
 
 LINKED = {
@@ -508,7 +508,7 @@ def test_what_is_ignored_is_what_git_ignores(workspace: Workspace) -> None:
         cwd=str(project), home=str(workspace.home), platform="linux", repository=str(project)
     )
     roots = (make_root(root, gitignore=True, max_depth=6),)
-    source = FolderSource(roots, places=places, limits=Limits(), clock=time.monotonic)
+    source = FolderSource(roots, places=places, limits=ScanLimits(), clock=time.monotonic)
     found = source.find(Search(cwd=str(project), settings=Settings(), files=LocalFiles()))
     paths = [one.location for one in found.candidates]
     asked = subprocess.run(

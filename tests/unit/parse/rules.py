@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from prowess.parse.header.fast import HeaderReading, read_header
 from prowess.profiles.schema.header import HeaderRules, Repair
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 
 REPAIRS: tuple[Repair, ...] = (
     "drop-controls",
@@ -56,7 +56,7 @@ OMP = HeaderRules(
 )
 CODEX = HeaderRules(unclosed="invalid", repairs=("quote-colon",))
 
-LIMITS = Limits()
+LIMITS = ScanLimits()
 
 EVERY_HOST = {
     "prowess": PROWESS,

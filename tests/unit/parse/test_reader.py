@@ -7,10 +7,10 @@ import time
 import pytest
 
 from prowess.parse.yaml.reader import parse_yaml
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 from tests.unit.parse.rules import EVERY_HOST, SPEC, codes, read, read_fields
 
-LIMITS = Limits()
+LIMITS = ScanLimits()
 
 
 def test_a_few_aliases_are_read():

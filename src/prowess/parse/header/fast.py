@@ -14,7 +14,7 @@ from prowess.parse.yaml.host_values import convert_values, find_wrong_type, keep
 from prowess.parse.yaml.plain_lines import parse_plain_lines
 from prowess.parse.yaml.reader import is_clean, parse_natively
 from prowess.profiles.schema.header import HeaderRules
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 
 __all__ = ["HeaderReading", "read_header"]
 
@@ -29,7 +29,7 @@ _COLLECTIONS = (dict, list)
 _SEPARATOR = re.compile("[\x85\u2028\u2029]")
 
 
-def read_header(data: bytes, *, rules: HeaderRules, limits: Limits) -> HeaderReading:
+def read_header(data: bytes, *, rules: HeaderRules, limits: ScanLimits) -> HeaderReading:
     """Read the header at the beginning of a file."""
     reading = _read_plain(data, rules, limits)
     if reading is not None:
@@ -39,7 +39,7 @@ def read_header(data: bytes, *, rules: HeaderRules, limits: Limits) -> HeaderRea
     return read_any_header(data, rules, limits)
 
 
-def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReading | None:
+def _read_plain(data: bytes, rules: HeaderRules, limits: ScanLimits) -> HeaderReading | None:
     """The short way; None for a header that needs a second look."""
     end = _find_plain_end(data, limits)
     if end < 0:
@@ -79,7 +79,7 @@ def _decode_plain(data: bytes, end: int, rules: HeaderRules) -> str | None:
     return header
 
 
-def _parse_checked(header: str, limits: Limits) -> tuple[dict[str, Any], list[Any]] | None:
+def _parse_checked(header: str, limits: ScanLimits) -> tuple[dict[str, Any], list[Any]] | None:
     """The fields of a header and those of its values that are not text; None if anything in it is
     invalid, or nested too deeply.
     """
@@ -136,7 +136,7 @@ def _is_text(item: Any) -> bool:
     return bool(item)
 
 
-def _find_plain_end(data: bytes, limits: Limits) -> int:
+def _find_plain_end(data: bytes, limits: ScanLimits) -> int:
     """Where the line before a plain closing fence ends; -1 where the fences are anything else."""
     if data[: len(_OPENING)] != _OPENING:
         return -1

@@ -17,7 +17,7 @@ from prowess.parse.yaml.host_values import convert_values
 from prowess.parse.yaml.odd_characters import OddCharacters, find_odd_characters
 from prowess.parse.yaml.reader import YamlProblem
 from prowess.profiles.schema.header import HeaderRules
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 
 # The host makes these repairs only if nothing follows the opening `---` on its line.
 _NEED_PLAIN_OPENING = ("opencode-blocks",)
@@ -27,7 +27,7 @@ _SENTENCES = ("description", "when_to_use")
 _MOST_QUOTED = 24
 
 
-def read_any_header(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReading:
+def read_any_header(data: bytes, rules: HeaderRules, limits: ScanLimits) -> HeaderReading:
     """Read the header of any bytes: decode, find the fences, parse, repair; report all of it."""
     findings: list[Diagnostic] = []
     text, finding = decode(data, rules)
@@ -64,7 +64,7 @@ def _read_empty(rules: HeaderRules) -> HeaderReading:
 
 
 def _read_split(
-    split: Split, body: str, findings: list[Diagnostic], rules: HeaderRules, limits: Limits
+    split: Split, body: str, findings: list[Diagnostic], rules: HeaderRules, limits: ScanLimits
 ) -> HeaderReading:
     """Parse the header between its fences, with the repairs the host makes."""
     header = split.text[split.start : split.end]

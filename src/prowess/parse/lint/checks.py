@@ -23,7 +23,7 @@ from prowess.parse.manifest.fields import FIELD_NAMES, KNOWN_FIELDS
 from prowess.parse.manifest.names import understand
 from prowess.parse.manifest.openclaw import PAGE_FIELDS, read_openclaw
 from prowess.profiles.schema.header import FieldRules, HeaderRules
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 
 MOST_BODY_LINES = 500
 
@@ -62,7 +62,7 @@ def lint_skill(
     """
     # With types, so that a number in place of text is seen.
     rules = msgspec.structs.replace(rules, values="typed")
-    reading = read_header(text.encode(errors="replace"), rules=rules, limits=Limits())
+    reading = read_header(text.encode(errors="replace"), rules=rules, limits=ScanLimits())
     split = split_header(text, rules)
     findings = [*raise_severity(reading.diagnostics)]
     has_header = split.end > 0 and split.problem != "header-language"

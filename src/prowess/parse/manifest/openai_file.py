@@ -16,7 +16,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.parse.yaml.reader import parse_yaml
 from prowess.parse.yaml.text_values import render_scalar
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 
 OPENAI_FILE = "agents/openai.yaml"
 
@@ -83,7 +83,7 @@ class OpenAIFile(msgspec.Struct, frozen=True):
         return shown
 
 
-def parse_openai_file(data: bytes, file: str, limits: Limits) -> OpenAIFile:
+def parse_openai_file(data: bytes, file: str, limits: ScanLimits) -> OpenAIFile:
     """The contents of an `agents/openai.yaml`. Never raises."""
     try:
         parsed = msgspec.convert(_parse(data, limits), _File)
@@ -104,7 +104,7 @@ def parse_openai_file(data: bytes, file: str, limits: Limits) -> OpenAIFile:
     )
 
 
-def _parse(data: bytes, limits: Limits) -> Any:
+def _parse(data: bytes, limits: ScanLimits) -> Any:
     result = parse_yaml(data.decode("utf-8"), limits)
     if result.problem is not None:
         raise ValueError(f"it is not valid YAML, {result.problem.why}")

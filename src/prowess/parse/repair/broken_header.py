@@ -16,7 +16,7 @@ from typing import NamedTuple
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.parse.header.lines import Line, measure_indent, plain_text
 from prowess.parse.yaml.reader import YamlProblem, is_valid_yaml
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 
 BLOCK_MARK = re.compile(r"[|>][-+\d]{0,2}[ \t]*(?:#.*)?$")
 """A block mark alone on its line: what follows is text, line by line."""
@@ -106,7 +106,7 @@ class BrokenHeader:
         problem: YamlProblem,
         *,
         original: list[Line],
-        limits: Limits,
+        limits: ScanLimits,
         thorough: bool,
     ) -> None:
         self.lines = lines

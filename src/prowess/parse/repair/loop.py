@@ -62,7 +62,7 @@ from prowess.parse.yaml.host_values import find_wrong_type, has_bad_merge
 from prowess.parse.yaml.odd_characters import LINE_SEPARATORS
 from prowess.parse.yaml.reader import YamlProblem, YamlResult, parse_yaml
 from prowess.profiles.schema.header import HeaderRules, Repair
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 
 REPAIRS: dict[Repair, Repairer] = {
     "drop-controls": drop_controls,
@@ -126,7 +126,7 @@ class RepairedHeader(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
-def read_lines(lines: list[Line], rules: HeaderRules, limits: Limits) -> RepairedHeader:
+def read_lines(lines: list[Line], rules: HeaderRules, limits: ScanLimits) -> RepairedHeader:
     """Read the lines of a header with the repairs a host makes."""
     original = lines
     if rules.tabs == "spaces":
@@ -192,7 +192,7 @@ def _is_left_as_written(
     return lines != original and lines[problem.line - 1] in original
 
 
-def _parse(text: str, rules: HeaderRules, limits: Limits) -> YamlResult:
+def _parse(text: str, rules: HeaderRules, limits: ScanLimits) -> YamlResult:
     parsed = parse_yaml(text, limits)
     if rules.tags == "ignored" or "!" not in text:
         return parsed
@@ -307,7 +307,7 @@ def fix_header(text: str, *, rules: HeaderRules) -> tuple[str, tuple[Diagnostic,
     if not is_fixable or not text.endswith(split.text):
         return unchanged
     header = split.text[split.start : split.end]
-    limits = Limits()
+    limits = ScanLimits()
     if len(header) > limits.header_bytes:
         return unchanged
     lines = split_lines(header, first=split.line)

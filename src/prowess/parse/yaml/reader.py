@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import ryaml
 
 from prowess.parse.yaml.text_values import render_scalar
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 
 parse_natively: Callable[[str], Any] = ryaml.loads  # type: ignore[attr-defined]
 """The native parser itself, for text that is known to be harmless. Raises on invalid YAML."""
@@ -103,7 +103,7 @@ class _TooDeep(Exception):
     """A value has more levels than are read."""
 
 
-def parse_yaml(text: str, limits: Limits) -> YamlResult:
+def parse_yaml(text: str, limits: ScanLimits) -> YamlResult:
     """Parse YAML; never raises, whatever the text."""
     problem = _find_danger(text, limits)
     if problem is not None:
@@ -118,7 +118,7 @@ def parse_yaml(text: str, limits: Limits) -> YamlResult:
     return _clean_up(text, value, limits)
 
 
-def is_valid_yaml(text: str, limits: Limits) -> bool:
+def is_valid_yaml(text: str, limits: ScanLimits) -> bool:
     """Whether a piece of YAML can be parsed as it is, as a mapping or as nothing."""
     if _find_danger(text, limits) is not None:
         return False
@@ -204,12 +204,12 @@ def _has_clean_keys(mapping: dict[Any, Any], *, tags: bool) -> bool:
     return _find_tag(mapping) is None
 
 
-def _get_depth(limits: Limits) -> int:
+def _get_depth(limits: ScanLimits) -> int:
     """How many levels are read."""
     return limits.yaml_depth or _DEEPEST
 
 
-def _find_danger(text: str, limits: Limits) -> YamlProblem | None:
+def _find_danger(text: str, limits: ScanLimits) -> YamlProblem | None:
     """What would make the parser slow or fill the memory, found before it runs."""
     depth = _get_depth(limits)
     if not _has_shallow_brackets(text, depth):
@@ -272,7 +272,7 @@ def _find_position(message: str, text: str) -> tuple[int | None, int | None]:
     return int(line_and_column[1]), int(line_and_column[2])
 
 
-def _clean_up(text: str, value: Any, limits: Limits) -> YamlResult:
+def _clean_up(text: str, value: Any, limits: ScanLimits) -> YamlResult:
     """Take off tags and make text of every key, at most as deep as the limits allow."""
     # Keys that are numbers or truth words may have collided; as text they cannot.
     quoted = re.sub(_WORD_KEY, r'\1"\2"', text)

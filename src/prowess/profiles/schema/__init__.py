@@ -11,7 +11,7 @@
 - `profile`: `Profile`, which has them all, and `[provenance]`
 
 The class for a table `[x]` ends in `Rules`; the class for one entry of `[x.NAME]` ends in `Rule`.
-`Limits` and `Provenance` are plain values, so they don't.
+`ScanLimits` and `Provenance` are plain values, so they don't.
 
 The docstring of each class describes its keys as a list. `make docs` builds the reference from it.
 """

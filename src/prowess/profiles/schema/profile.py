@@ -25,7 +25,7 @@ from prowess.profiles.schema.header import FieldRules, HeaderRules
 from prowess.profiles.schema.mcp import McpRules
 from prowess.profiles.schema.plugins import PluginRule
 from prowess.profiles.schema.resolution import GateRules, PermissionRules, ResolutionRules
-from prowess.profiles.schema.roots import ContextRules, Limits, RootRule
+from prowess.profiles.schema.roots import ContextRules, RootRule, ScanLimits
 from prowess.profiles.schema.settings import AgentFilesRule, SettingsFileRule, ToggleRule
 
 
@@ -88,7 +88,7 @@ class Profile(Table, frozen=True):
     order: tuple[str | tuple[str, ...], ...] = ()
     roots: dict[str, RootRule] = msgspec.field(default_factory=dict)
     plugins: dict[str, PluginRule] = msgspec.field(default_factory=dict)
-    limits: Limits = Limits()
+    limits: ScanLimits = ScanLimits()
     header: HeaderRules = HeaderRules()
     fields: FieldRules = FieldRules()
     resolution: ResolutionRules = ResolutionRules()

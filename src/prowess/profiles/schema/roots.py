@@ -143,7 +143,7 @@ class RootRule(Table, frozen=True, kw_only=True):
     clean_descriptions: bool = False
 
 
-class Limits(Table, frozen=True):
+class ScanLimits(Table, frozen=True):
     """Limits of a scan. 0 means no limit.
 
     Whatever is over a limit is cut from a sorted list, so the same skills are cut every time.
@@ -174,7 +174,7 @@ class Limits(Table, frozen=True):
     yaml_aliases: int = 32
     yaml_depth: int = 64
 
-    def change(self, changes: Mapping[str, float]) -> "Limits":
+    def change(self, changes: Mapping[str, float]) -> "ScanLimits":
         """These limits with some of them changed, and those that depend on them recomputed."""
         changed = msgspec.structs.replace(self, **changes) if changes else self
         if not changed.folders_per_item or not changed.items_per_folder:

@@ -12,7 +12,7 @@ from typing import Any
 
 from prowess.model.settings import FEATURES, DeclaredTool, PathList, RemoteSettings
 from prowess.profiles.places import expand_user_path
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 from prowess.settings.formats.document import SettingValue
 from prowess.settings.formats.key_spans import Path
 from prowess.settings.read.hooks import read_hooks
@@ -199,11 +199,11 @@ def _read_toggle(name: str, value: SettingValue) -> Iterator[Entry]:
     yield ("toggles", name), _bool(value), value
 
 
-_LIMITS = Limits()
+_LIMITS = ScanLimits()
 
 
 def _read_limit(name: str, value: SettingValue) -> Iterator[Entry]:
-    value.check_known(name, Limits.__struct_fields__)
+    value.check_known(name, ScanLimits.__struct_fields__)
     convert = _amount if isinstance(getattr(_LIMITS, name), float) else _count
     yield ("limits", name), convert(value), value
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.origin import Origin
 from prowess.model.sandbox import SandboxSettings
-from prowess.profiles.schema.roots import Limits
+from prowess.profiles.schema.roots import ScanLimits
 from prowess.settings.formats.document import join_key
 from prowess.settings.formats.key_spans import Path
 from prowess.settings.read.settings_file import OWN_KEYS
@@ -25,7 +25,7 @@ class ProjectValue(NamedTuple):
     path: Path
     value: Any
     users: Any
-    limits: Limits
+    limits: ScanLimits
 
 
 def _forbid(proposed: ProjectValue) -> str | None:
@@ -197,7 +197,7 @@ def add_users_values(values: Values, found: Values) -> None:
 
 
 def add_project_values(
-    values: Values, found: Values, users: Values, limits: Limits
+    values: Values, found: Values, users: Values, limits: ScanLimits
 ) -> list[Diagnostic]:
     """Add what a project's file may set to the values so far; a warning for everything else."""
     refused = []
