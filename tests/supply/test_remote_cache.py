@@ -14,7 +14,7 @@ import pytest
 
 from prowess.errors import MachineError
 from prowess.state import remote_cache
-from prowess.state.remote_cache import FetchedIndex, FetchedSkill, RemoteCache
+from prowess.state.remote_cache import FetchedIndex, CachedSkill, RemoteCache
 from tests.remote_server import RemoteServer
 from tests.workspace import skill_text
 
@@ -22,10 +22,10 @@ URL = "https://skills.example/"
 
 
 def make_index(
-    content: str, **skills: FetchedSkill
+    content: str, **skills: CachedSkill
 ) -> tuple[dict[str, dict[str, bytes]], FetchedIndex]:
     files = {"a": {"SKILL.md": content.encode(), "refs/x.md": b"x"}}
-    paths = FetchedSkill(content, ("SKILL.md", "refs/x.md"))
+    paths = CachedSkill(content, ("SKILL.md", "refs/x.md"))
     return files, FetchedIndex(url=URL, fetched_at=time.time(), skills={"a": paths, **skills})
 
 

@@ -101,6 +101,10 @@ class LockContent(msgspec.Struct, frozen=True, kw_only=True):
             one for one in self.skills if wanted in (one.name, one.label) or wanted in one.targets
         ]
 
+    def find_same(self, identity: tuple[str, str, str]) -> LockedSkill | None:
+        """The skill with this name, source and path."""
+        return next((one for one in self.skills if one.identity == identity), None)
+
     def find_owner(self, target: str) -> LockedSkill | None:
         """The skill that a target belongs to."""
         return next((one for one in self.skills if target in one.targets), None)

@@ -35,7 +35,7 @@ _STRAY_SECONDS = 3600.0
 _NOT_PLAIN = re.compile(r"[^a-z0-9.-]+")
 
 
-class FetchedSkill(msgspec.Struct, frozen=True, omit_defaults=True):
+class CachedSkill(msgspec.Struct, frozen=True, omit_defaults=True):
     """A skill as it was fetched: the version or digest that the index gave it, and its files."""
 
     version: str | None = None
@@ -51,7 +51,7 @@ class FetchedIndex(msgspec.Struct, frozen=True, omit_defaults=True):
     url: str
     fetched_at: float
     found_at: str = ""
-    skills: Mapping[str, FetchedSkill] = msgspec.field(default_factory=dict)
+    skills: Mapping[str, CachedSkill] = msgspec.field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
     version: int = _VERSION
 

@@ -67,11 +67,14 @@ class SkillAnswer(msgspec.Struct, frozen=True, rename="camel"):
 
     def find_version(self, wanted: str) -> str:
         """The version that a tag stands for, or the text itself; "" for the latest."""
-        if not wanted:
-            return self.latest_version.version if self.latest_version is not None else ""
-        tags = self.skill.tags if self.skill is not None else {}
-        tagged = tags.get(wanted)
-        return tagged if isinstance(tagged, str) else wanted
+        if wanted:
+            tags = self.skill.tags if self.skill is not None else {}
+            tagged = tags.get(wanted)
+            return tagged if isinstance(tagged, str) else wanted
+        # A skill that is only kept on GitHub has no version in the registry.
+        if self.latest_version is None:
+            return ""
+        return self.latest_version.version
 
 
 class ReleasedFile(msgspec.Struct, frozen=True):
@@ -113,6 +116,7 @@ class _GitHubCopy(msgspec.Struct, frozen=True):
         except InvalidSource:
             # The caller says so.
             return None
+        # A registry must not make the user install from a server that only it names.
         is_on_github = source.kind == GIT and source.location.startswith("https://github.com/")
         return text if is_on_github else None
 
@@ -163,6 +167,7 @@ class Registry:
         release = self._get(address, _ReleaseAnswer).version
         if release is None:
             raise RegistryError(f"there is no version {version}")
+        # The lock file would have one version and the folder another.
         if release.version != version:
             got = release.version[:100]
             raise RegistryError(f"asked for version {version}, it answers with {got!r}")
@@ -187,7 +192,8 @@ class Registry:
         try:
             return self._session.get(address, most_bytes=_MOST_ARCHIVE).body
         except FetchError as error:
-            raise _explain(error, version) or error from error
+            explained = _explain(error, version)
+            raise explained or error from error
 
     def _locate(self, rest: str = "") -> str:
         query = urlencode(self._owner_query())
@@ -209,8 +215,10 @@ class Registry:
 def quote_registry(text: str | None) -> str:
     """What a registry says, on one line and as its own words; "" for nothing."""
     line = tidy_line(text or "")
+    if not line:
+        return ""
     shown = line if len(line) <= _MOST_QUOTED else f"{line[:_MOST_QUOTED]}…"
-    return f"the registry says: “{shown}”" if shown else ""
+    return f"the registry says: “{shown}”"
 
 
 def _explain(error: FetchError, version: str) -> RegistryError | None:

@@ -18,7 +18,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.machine.http_client import FetchError, HttpSession, Response
 from prowess.model.tree import list_blocked
-from prowess.state.remote_cache import FetchedIndex, FetchedSkill, RemoteCache
+from prowess.state.remote_cache import CachedSkill, FetchedIndex, RemoteCache
 from prowess.supply.archives import InvalidArchive, unpack_archive
 from prowess.supply.index_format import (
     MOST_FILES,
@@ -106,13 +106,13 @@ def fetch_source(
     before = cache.load()
     fetched = _SourceFetch(session, cache, before, location, watch).fetch(parsed.entries)
     skills: dict[str, Files] = {}
-    records: dict[str, FetchedSkill] = {}
+    records: dict[str, CachedSkill] = {}
     findings = list(parsed.diagnostics)
     for name, skill in fetched.items():
         findings += skill.diagnostics
         if skill.files is not None:
             skills[name] = skill.files
-            records[name] = FetchedSkill(skill.version, tuple(sorted(skill.files)))
+            records[name] = CachedSkill(skill.version, tuple(sorted(skill.files)))
     index = FetchedIndex(
         url=url,
         fetched_at=clock(),

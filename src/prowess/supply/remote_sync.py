@@ -20,7 +20,7 @@ from prowess.machine.network_address import is_private_name
 from prowess.model.settings import NetworkSettings
 from prowess.model.source_status import SourceState, SourceStatus
 from prowess.ports import ScannedProject
-from prowess.state.remote_cache import FetchedSkill, RemoteCache
+from prowess.state.remote_cache import CachedSkill, RemoteCache
 from prowess.supply.configured_indexes import ConfiguredIndex
 from prowess.supply.remote_fetch import fetch_source
 
@@ -38,7 +38,7 @@ class SyncedIndex(msgspec.Struct, frozen=True, kw_only=True):
     state: SourceState
     folder: str | None = None
     fetched_at: float | None = None
-    skills: Mapping[str, FetchedSkill] = msgspec.field(default_factory=dict)
+    skills: Mapping[str, CachedSkill] = msgspec.field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def describe(self) -> SourceStatus:

@@ -16,7 +16,7 @@ from prowess.runtime import Skills
 from prowess.state.install_lock import LockedSkill
 from prowess.supply.adopt.adoption import plan_adoption
 from prowess.supply.install.installer import open_installer
-from prowess.supply.install.policy import Candidate, load_policy
+from prowess.supply.install.policy import InstallCandidate, load_policy
 from prowess.supply.install.sync import Synced, SyncOptions, sync_installed
 from prowess.supply.install.targets import find_place
 from tests.supply.install.conftest import Desk
@@ -183,7 +183,7 @@ def test_a_release_must_be_old_enough(
     (tmp_path / "policy.toml").write_text("[install]\nminimum_age = 7\n")
     policy = load_policy(str(tmp_path))
     assert policy is not None
-    wanted = Candidate(name="pdf", source="ada/tools", tree="", released_at=released_at)
+    wanted = InstallCandidate(name="pdf", source="ada/tools", tree="", released_at=released_at)
     if reason is None:
         policy.check(wanted)
         return

@@ -6,7 +6,7 @@ import posixpath
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -37,7 +37,7 @@ from prowess.supply.install.edits import is_left_behind, leave_out_generated
 from prowess.supply.install.fetch import MOST_BYTES, find_problem, read_name
 from prowess.supply.install.installer import Installer
 from prowess.supply.install.plan import COPY
-from prowess.supply.install.policy import Candidate
+from prowess.supply.install.policy import InstallCandidate
 from prowess.supply.install.source import FOLDER, GIT
 from prowess.supply.install.targets import USER
 
@@ -54,7 +54,7 @@ class PlannedAdoption(msgspec.Struct, frozen=True, kw_only=True):
     entries: tuple[LockedSkill, ...]
 
 
-class _Claim(msgspec.Struct, frozen=True, kw_only=True):
+class _ClaimedFolder(msgspec.Struct, frozen=True, kw_only=True):
     """A folder with the record that it belongs to, and the entry that this makes.
 
     `files` says whether the folder is as the installer wrote it.
@@ -67,7 +67,7 @@ class _Claim(msgspec.Struct, frozen=True, kw_only=True):
     files: str
 
 
-class _Refused(Exception):
+class _RefusedFolder(Exception):
     """Why a folder is not taken over."""
 
 
@@ -77,10 +77,10 @@ def plan_adoption(installer: Installer, *, offline: bool = False) -> PlannedAdop
     Each source is asked once for what it has now, unless that is to be done `offline`. Raises
     `InvalidLock`.
     """
-    return _Planner(installer).plan(offline=offline)
+    return _AdoptionPlanner(installer).plan(offline=offline)
 
 
-class _Planner:
+class _AdoptionPlanner:
     """Sorts folders and records into those that belong together and the rest."""
 
     def __init__(self, installer: Installer) -> None:
@@ -90,72 +90,80 @@ class _Planner:
         self._left_out: list[NotAdopted] = []
 
     def plan(self, *, offline: bool) -> PlannedAdoption:
-        found = load_records(self._place)
+        """Match folders with records, then make one entry of all copies of a skill.
+
+        Nothing is lost on the way: a folder ends as adopted, left out with a reason, unrecorded or
+        known, and a record without a folder as missing.
+        """
+        recorded = load_records(self._place)
         folders = find_skill_folders(self._place)
-        known = [one for one in folders if self._find_owner(one) is not None]
-        open_folders = [one for one in folders if one not in known]
-        by_folder = {one: _match(one, found.records) for one in open_folders}
-        claims = [
-            claim
-            for folder, records in by_folder.items()
-            if records and (claim := self._claim(folder, records)) is not None
-        ]
-        groups = self._group(claims)
-        adopted = self._judge(groups, offline=offline)
-        named = {name for folder in folders for name in _list_names(folder)}
-        missing = [one for one in found.records if _name_folder(one.name) not in named]
+        known = 0
+        unrecorded: list[str] = []
+        claims: list[_ClaimedFolder] = []
+        for folder in folders:
+            if self._is_locked(folder):
+                known += 1
+                continue
+            records = _match(folder, recorded.records)
+            if not records:
+                unrecorded.append(folder.path)
+                continue
+            claim = self._claim(folder, records)
+            if claim is not None:
+                claims.append(claim)
+        adopted = self._judge(self._group(claims), offline=offline)
         adoption = Adoption(
             scope=self._place.scope,
             lock=self._place.lock_path,
             skills=tuple(skill for skill, _ in adopted),
             left_out=tuple(self._left_out),
-            missing=tuple(_describe_missing(one) for one in missing),
-            unrecorded=tuple(one.path for one, records in by_folder.items() if not records),
-            unusable=found.problems,
-            known=len(known),
+            missing=tuple(_list_missing(recorded.records, folders)),
+            unrecorded=tuple(unrecorded),
+            unusable=recorded.problems,
+            known=known,
         )
         return PlannedAdoption(adoption=adoption, entries=tuple(entry for _, entry in adopted))
 
-    def _find_owner(self, folder: SkillFolder) -> LockedSkill | None:
-        return self._lock.find_owner(self._place.name_target(folder.path))
+    def _is_locked(self, folder: SkillFolder) -> bool:
+        return self._lock.find_owner(self._place.name_target(folder.path)) is not None
 
-    def _claim(self, folder: SkillFolder, records: Sequence[Record]) -> _Claim | None:
+    def _claim(self, folder: SkillFolder, records: Sequence[Record]) -> _ClaimedFolder | None:
         """The folder as an entry of the lock file; None where it cannot be one."""
         try:
             whole, tree = self._load(folder)
             record, files = _choose(folder, records, whole)
             entry = self._make_entry(folder, record, tree)
-        except _Refused as refusal:
+        except _RefusedFolder as refusal:
             self._leave_out(records[0], folder, str(refusal))
             return None
         except ProwessError as error:
             self._leave_out(records[0], folder, _explain(error))
             return None
-        return _Claim(folder=folder, record=record, entry=entry, tree=tree, files=files)
+        return _ClaimedFolder(folder=folder, record=record, entry=entry, tree=tree, files=files)
 
     def _load(self, folder: SkillFolder) -> tuple[Tree, Tree]:
         """All files of a folder, and those that are the skill's own."""
         target = self._place.name_target(folder.path)
         problem = find_target_problem(target)
         if problem is not None:
-            raise _Refused(f"the name of its folder {problem}")
+            raise _RefusedFolder(f"the name of its folder {problem}")
         if is_symlinked(folder, self._place):
-            raise _Refused("its folder is a symlink to somewhere else")
+            raise _RefusedFolder("its folder is a symlink to somewhere else")
         whole = find_tree(folder.path) or Tree({})
         tree = leave_out_generated(whole)
         problem = find_problem(tree.files)
         if problem is not None:
-            raise _Refused(problem)
+            raise _RefusedFolder(problem)
         if tree.size > MOST_BYTES:
-            raise _Refused(f"it has more than {MOST_BYTES:,} bytes")
+            raise _RefusedFolder(f"it has more than {MOST_BYTES:,} bytes")
         return whole, tree
 
     def _make_entry(self, folder: SkillFolder, record: Record, tree: Tree) -> LockedSkill:
         if record.problem:
-            raise _Refused(record.problem)
+            raise _RefusedFolder(record.problem)
         source = self._installer.parse(record.origin, cwd=self._place.base)
         if source.kind not in record.kinds:
-            raise _Refused(f"Prowess cannot install from {record.origin[:200]}")
+            raise _RefusedFolder(f"Prowess cannot install from {record.origin[:200]}")
         entry = LockedSkill(
             name=read_name(folder.path) or folder.name,
             source=source.text,
@@ -175,45 +183,40 @@ class _Planner:
         self._installer.restore(entry)
         return entry
 
-    def _group(self, claims: Iterable[_Claim]) -> list[list[_Claim]]:
+    def _group(self, claims: Iterable[_ClaimedFolder]) -> list[list[_ClaimedFolder]]:
         """The copies of one skill together; a copy that differs from the others is left out."""
-        groups: dict[tuple[str, str, str], list[_Claim]] = {}
+        groups: dict[tuple[str, str, str], list[_ClaimedFolder]] = {}
         # The copy that is as it was installed decides what the skill is.
         for claim in sorted(claims, key=lambda one: (one.files != UNCHANGED, one.folder.path)):
             group = groups.setdefault(claim.entry.identity, [])
-            locked = self._find_locked(claim.entry)
-            if group and group[0].entry.tree != claim.entry.tree:
-                reason = f"its files differ from those in {group[0].folder.path}"
-                self._leave_out(claim.record, claim.folder, reason)
-            elif locked is not None and locked.tree != claim.entry.tree:
-                reason = "prowess.lock has another version of it, in another folder"
-                self._leave_out(claim.record, claim.folder, reason)
-            else:
+            reason = self._find_difference(claim, group)
+            if reason is None:
                 group.append(claim)
-        return sorted((one for one in groups.values() if one), key=lambda one: one[0].folder.path)
+            else:
+                self._leave_out(claim.record, claim.folder, reason)
+        filled = filter(None, groups.values())
+        return sorted(filled, key=lambda group: group[0].folder.path)
 
-    def _find_locked(self, entry: LockedSkill) -> LockedSkill | None:
-        return next((one for one in self._lock.skills if one.identity == entry.identity), None)
+    def _find_difference(
+        self, claim: _ClaimedFolder, group: Sequence[_ClaimedFolder]
+    ) -> str | None:
+        """Why a copy is not the skill of its group; one entry has one version."""
+        if group and group[0].entry.tree != claim.entry.tree:
+            return f"its files differ from those in {group[0].folder.path}"
+        locked = self._lock.find_same(claim.entry.identity)
+        if locked is not None and locked.tree != claim.entry.tree:
+            return "prowess.lock has another version of it, in another folder"
+        return None
 
     def _judge(
-        self, groups: Sequence[list[_Claim]], *, offline: bool
+        self, groups: Sequence[list[_ClaimedFolder]], *, offline: bool
     ) -> list[tuple[AdoptedSkill, LockedSkill]]:
         uses = Counter((group[0].entry.source, group[0].entry.ref) for group in groups)
         judged = []
         for group in groups:
             first = group[0]
             is_shared = uses[first.entry.source, first.entry.ref] > 1
-            outside = self._find_outside(first.entry)
-            upstream = NOT_ASKED
-            if outside is not None:
-                reason = (
-                    f"{outside} is outside the project, and only a file of the project names it"
-                )
-                upstream = msgspec.structs.replace(NOT_ASKED, problem=reason)
-            elif not offline:
-                upstream = ask_source(
-                    self._installer, first.entry, first.folder.path, first.tree, is_shared=is_shared
-                )
+            upstream = self._ask(first, offline=offline, is_shared=is_shared)
             try:
                 self._check_policy(first.entry, upstream)
             except AgainstPolicy as refusal:
@@ -222,6 +225,16 @@ class _Planner:
                 continue
             judged.append(self._describe(group, upstream))
         return judged
+
+    def _ask(self, claim: _ClaimedFolder, *, offline: bool, is_shared: bool) -> Upstream:
+        outside = self._find_outside(claim.entry)
+        if outside is not None:
+            reason = f"{outside} is outside the project, and only a file of the project names it"
+            return msgspec.structs.replace(NOT_ASKED, problem=reason)
+        if offline:
+            return NOT_ASKED
+        folder = claim.folder.path
+        return ask_source(self._installer, claim.entry, folder, claim.tree, is_shared=is_shared)
 
     def _find_outside(self, entry: LockedSkill) -> str | None:
         """The folder that a skill of a project comes from, if it is not in the project.
@@ -235,13 +248,14 @@ class _Planner:
         base = files.find_real_path(self._place.base) or self._place.base
         # A folder that is missing is reported by its fetcher; nothing is read.
         real = files.find_real_path(source.location) or source.location
-        is_inside = real == base or real.startswith(f"{base}/")
+        is_inside = f"{real}/".startswith(f"{base}/")
         return None if is_inside else entry.source
 
     def _check_policy(self, entry: LockedSkill, upstream: Upstream) -> None:
+        # A date or a signature of other files says nothing about these.
         skill = upstream.skill if upstream.state == "same" else None
         source = self._installer.restore(entry)
-        candidate = Candidate(
+        candidate = InstallCandidate(
             name=entry.name,
             source=entry.source,
             tree=entry.tree,
@@ -252,23 +266,26 @@ class _Planner:
         self._installer.check_candidate(candidate)
 
     def _describe(
-        self, group: Sequence[_Claim], upstream: Upstream
+        self, group: Sequence[_ClaimedFolder], upstream: Upstream
     ) -> tuple[AdoptedSkill, LockedSkill]:
         first = group[0]
         files = UNCHANGED if upstream.is_unedited else first.files
         resolved, signer = first.entry.resolved, ""
         if upstream.state == "same" and upstream.skill is not None:
             resolved, signer = upstream.skill.resolved, upstream.skill.signer
-        locked = self._find_locked(first.entry)
-        known = locked.targets if locked is not None else ()
-        own = [target for claim in group for target in claim.entry.targets]
+        locked = self._lock.find_same(first.entry.identity)
+        targets = set(locked.targets) if locked is not None else set()
+        links: list[str] = []
+        for claim in group:
+            targets.update(claim.entry.targets)
+            links += claim.folder.links
         entry = msgspec.structs.replace(
             first.entry,
             resolved=resolved,
             signer=signer,
             # An update would take the edits for what was installed, and replace them.
             pinned=_EDITED.get(files, first.entry.pinned),
-            targets=tuple(sorted({*known, *own})),
+            targets=tuple(sorted(targets)),
         )
         skill = AdoptedSkill(
             name=entry.name,
@@ -280,7 +297,7 @@ class _Planner:
             resolved=entry.resolved,
             tree=entry.tree,
             folders=tuple(claim.folder.path for claim in group),
-            links=tuple(link for claim in group for link in claim.folder.links),
+            links=tuple(links),
             files=files,
             upstream=upstream.state,
             problem=upstream.problem,
@@ -322,15 +339,18 @@ def _check_unchanged(installer: Installer, entry: LockedSkill, content: LockCont
         found = find_tree(place.resolve_target(target))
         owner = content.find_owner(target)
         is_taken = owner is not None and owner.identity != entry.identity
-        if found is None or leave_out_generated(found).digest != entry.tree or is_taken:
+        is_same = found is not None and leave_out_generated(found).digest == entry.tree
+        if is_taken or not is_same:
             raise UsageError("The folders have changed since; nothing was written. Try again.")
 
 
 def _match(folder: SkillFolder, records: Iterable[Record]) -> list[Record]:
     """The records that a folder may belong to; what is in the folder itself comes first."""
+    names = _list_names(folder)
+    # By name only: no path of a record is ever opened, because a clone may have brought it.
+    named = [record for record in records if _name_folder(record.name) in names]
     mark = find_mark(folder.path)
-    named = [one for one in records if _name_folder(one.name) in _list_names(folder)]
-    return [*([mark] if mark is not None else []), *named]
+    return named if mark is None else [mark, *named]
 
 
 def _choose(folder: SkillFolder, records: Sequence[Record], tree: Tree) -> tuple[Record, str]:
@@ -345,11 +365,11 @@ def _choose(folder: SkillFolder, records: Sequence[Record], tree: Tree) -> tuple
 
 def _complete(record: Record, records: Iterable[Record]) -> Record:
     """A record with what the same installer says elsewhere: a repository and its commit, a pin."""
-    others = [one for one in records if one.tool == record.tool]
+    same_tool = [other for other in records if other.tool == record.tool]
     # A registry cannot be asked for a skill that it has only a link to.
-    best = next((one for one in others if GIT in one.kinds), record)
-    pins = [one.pinned for one in others if one.pinned is not None]
-    return msgspec.structs.replace(best, pinned=pins[0] if pins else None)
+    best = next((other for other in same_tool if GIT in other.kinds), record)
+    pins = (other.pinned for other in same_tool if other.pinned is not None)
+    return msgspec.structs.replace(best, pinned=next(pins, None))
 
 
 def _fits(folder: str, record: Record, tree: Tree) -> bool:
@@ -370,14 +390,23 @@ def _name_folder(name: str) -> str:
     return plain.strip(".-")
 
 
-def _describe_missing(record: Record) -> NotAdopted:
-    return NotAdopted(
-        name=record.name,
-        tool=record.tool,
-        record=record.file,
-        folder=None,
-        reason="there is no folder of that name",
-    )
+def _list_missing(
+    records: Iterable[Record], folders: Iterable[SkillFolder]
+) -> Iterator[NotAdopted]:
+    """The records of which there is no folder, adopted or not."""
+    names: set[str] = set()
+    for folder in folders:
+        names |= _list_names(folder)
+    for record in records:
+        if _name_folder(record.name) in names:
+            continue
+        yield NotAdopted(
+            name=record.name,
+            tool=record.tool,
+            record=record.file,
+            folder=None,
+            reason="there is no folder of that name",
+        )
 
 
 def _explain(error: ProwessError) -> str:

@@ -102,7 +102,7 @@ class _ClawhubOrigin(msgspec.Struct, frozen=True, rename="camel"):
     fingerprint: str | None = None
 
 
-class _LockFile(msgspec.Struct, frozen=True, kw_only=True):
+class _RecordFile(msgspec.Struct, frozen=True, kw_only=True):
     """Where an installer keeps its lock file, and how an entry of it is read."""
 
     tool: str
@@ -115,15 +115,16 @@ def load_records(place: InstallPlace) -> RecordFiles:
     """What the lock files of other installers say, for a project or for a user."""
     records: list[Record] = []
     problems: list[tuple[str, str]] = []
-    for one in _list_files(place):
+    for file in _list_files(place):
         try:
-            records += _load_file(one)
+            records += _load_file(file)
         except FileNotFoundError:
+            # Nobody used that installer here.
             continue
         except _InvalidFile as problem:
-            problems.append((one.path, str(problem)))
+            problems.append((file.path, str(problem)))
         except OSError as error:
-            problems.append((one.path, error.strerror or str(error)))
+            problems.append((file.path, error.strerror or str(error)))
     return RecordFiles(tuple(records), tuple(problems))
 
 
@@ -132,29 +133,32 @@ def find_mark(folder: str) -> Record | None:
     return _find_origin(folder) or _find_gh_mark(folder)
 
 
-def _list_files(place: InstallPlace) -> Iterator[_LockFile]:
+def _list_files(place: InstallPlace) -> Iterator[_RecordFile]:
     if place.scope != USER:
         lock = posixpath.join(place.base, "skills-lock.json")
-        yield _LockFile(tool=SKILLS, path=lock, version=1, read=_read_skills)
+        yield _RecordFile(tool=SKILLS, path=lock, version=1, read=_read_skills)
         tops = [place.base]
     else:
+        # The lock file of a user has another name and another version than that of a project.
         state = place.facts.env.get("XDG_STATE_HOME")
         folder = f"{state}/skills" if state else f"{place.base}/.agents"
         lock = posixpath.join(folder, ".skill-lock.json")
-        yield _LockFile(tool=SKILLS, path=lock, version=3, read=_read_skills)
+        yield _RecordFile(tool=SKILLS, path=lock, version=3, read=_read_skills)
         tops = [f"{place.base}/.openclaw/workspace", f"{place.base}/.openclaw"]
+    # `.clawdhub` is the folder from before ClawHub changed its name.
     for top in tops:
         for name in (".clawhub", ".clawdhub"):
             lock = posixpath.join(top, name, "lock.json")
-            yield _LockFile(tool=CLAWHUB, path=lock, version=1, read=_read_clawhub)
+            yield _RecordFile(tool=CLAWHUB, path=lock, version=1, read=_read_clawhub)
 
 
-def _load_file(lock: _LockFile) -> list[Record]:
+def _load_file(lock: _RecordFile) -> list[Record]:
     skills = _load_skills(lock)
     return [lock.read(lock.path, name, entry) for name, entry in sorted(skills.items())]
 
 
-def _load_skills(lock: _LockFile) -> dict[str, Any]:
+def _load_skills(lock: _RecordFile) -> dict[str, Any]:
+    # One that came with a clone could lead to any file of the user.
     if LocalFiles().find_link(lock.path) is not None:
         raise _InvalidFile("it is a symlink")
     head = LocalFiles().read_head(lock.path, _MOST_BYTES)
@@ -189,12 +193,15 @@ def _read_skills(file: str, name: str, data: Any) -> Record:
         return msgspec.structs.replace(record, problem=problem)
     kinds, name_origin = _ORIGINS_OF_SKILLS[entry.source_type]
     path, problem = _clean_path(entry.skill_path or "")
+    if kinds == (SITE,):
+        # The index of a site has skills by their names, and no folders.
+        path = name
     return msgspec.structs.replace(
         record,
         origin=name_origin(entry),
         kinds=kinds,
         ref=entry.pinned_ref or entry.ref or "",
-        path=name if kinds == (SITE,) else path,
+        path=path,
         digest=entry.computed_hash or entry.skill_folder_hash or "",
         pinned=f"pinned to {entry.pinned_ref}" if entry.pinned_ref else None,
         problem=problem,
@@ -203,8 +210,11 @@ def _read_skills(file: str, name: str, data: Any) -> Record:
 
 def _name_github(entry: _SkillsEntry) -> str:
     url = entry.source_url or ""
-    is_github = not url or "://github.com/" in url or url.startswith("git@github.com:")
-    return entry.source if is_github else _name_git(entry)
+    # The same type is used for GitHub Enterprise, on servers of their own.
+    is_github = "://github.com/" in url or url.startswith("git@github.com:")
+    if not url or is_github:
+        return entry.source
+    return _name_git(entry)
 
 
 def _name_git(entry: _SkillsEntry) -> str:
@@ -252,9 +262,11 @@ def _read_clawhub(file: str, slug: str, data: Any) -> Record:
         entry = msgspec.convert(data, _ClawhubEntry)
     except msgspec.ValidationError as error:
         return msgspec.structs.replace(record, problem=f"its entry is malformed ({error})")
-    pinned = (entry.pin_reason or "pinned by ClawHub") if entry.pinned else None
-    record = msgspec.structs.replace(record, pinned=pinned)
+    if entry.pinned:
+        reason = entry.pin_reason or "pinned by ClawHub"
+        record = msgspec.structs.replace(record, pinned=reason)
     version = entry.version or ""
+    # The version of a skill that is only kept on GitHub is a commit.
     if entry.source_repository and _COMMIT.fullmatch(version):
         path, problem = _clean_path(entry.source_path or "")
         return msgspec.structs.replace(
@@ -289,8 +301,8 @@ def _place_on_clawhub(
     record: Record, slug: str, owner: str | None, version: str, registry: str = ""
 ) -> Record:
     name = f"@{owner}/{slug}" if owner else slug
-    is_own = registry.rstrip("/") in _REGISTRIES
-    origin = f"clawhub:{name}" if is_own else f"clawhub+{registry.rstrip('/')}/{name}"
+    base = registry.rstrip("/")
+    origin = f"clawhub:{name}" if base in _REGISTRIES else f"clawhub+{base}/{name}"
     return msgspec.structs.replace(record, origin=origin, kinds=(REGISTRY,), resolved=version)
 
 
@@ -310,10 +322,11 @@ def _find_gh_mark(folder: str) -> Record | None:
     if not isinstance(marks, dict):
         return None
     record = Record(tool=GH, file=f"{folder}/{SKILL_FILE}", name=posixpath.basename(folder))
-    repository, local = marks.get("github-repo"), marks.get("local-path")
-    if isinstance(repository, str) and repository:
+    repository = _as_text(marks.get("github-repo"))
+    if repository:
         return _read_gh_marks(record, repository, marks)
-    if isinstance(local, str) and local.startswith("/"):
+    local = _as_text(marks.get("local-path"))
+    if local.startswith("/"):
         return msgspec.structs.replace(record, origin=local, kinds=(FOLDER,))
     return None
 
@@ -341,9 +354,14 @@ def _as_text(value: Any) -> str:
 
 def _clean_path(path: str) -> tuple[str, str]:
     """The folder of a skill in its source, and what is wrong with it."""
-    plain = posixpath.normpath(path.replace("\\", "/")) if path else "."
-    folder = posixpath.dirname(plain) if posixpath.basename(plain) == SKILL_FILE else plain
+    if not path:
+        return "", ""
+    # Installers on Windows write backslashes, and some name the file instead of its folder.
+    folder = posixpath.normpath(path.replace("\\", "/"))
+    if posixpath.basename(folder) == SKILL_FILE:
+        folder = posixpath.dirname(folder)
     if folder in ("", "."):
         return "", ""
     refusal = find_refusal(folder)
-    return folder, f"its path {folder[:100]!r} is refused: {refusal}" if refusal else ""
+    problem = f"its path {folder[:100]!r} is refused: {refusal}" if refusal else ""
+    return folder, problem

@@ -25,9 +25,10 @@ def is_recorded_by_skills(folder: str, tree: Tree, digest: str) -> bool:
         return compute_git_tree(folder, tree) == digest
     paths = [path for path in tree.files if not _has_part(path, _NOT_HASHED)]
     # The installer sorts as the user's language does; for plain names this is the usual order.
-    return any(
-        _hash_paths(folder, sorted(paths, key=order)) == digest for order in (_collate, _plain)
-    )
+    for order in (_collate, _plain):
+        if _hash_paths(folder, sorted(paths, key=order)) == digest:
+            return True
+    return False
 
 
 def is_recorded_by_clawhub(folder: str, tree: Tree, digest: str) -> bool:
@@ -49,13 +50,10 @@ FITS: Mapping[str, Callable[[str, Tree, str], bool]] = {
 
 def compute_git_tree(folder: str, tree: Tree) -> str:
     """The id that git gives a folder with these files."""
-    blobs = {
-        path: (
-            _GIT_PROGRAM if file.is_executable else _GIT_FILE,
-            _hash_object(b"blob", read_file(folder, path)),
-        )
-        for path, file in tree.files.items()
-    }
+    blobs: dict[str, tuple[bytes, bytes]] = {}
+    for path, file in tree.files.items():
+        mode = _GIT_PROGRAM if file.is_executable else _GIT_FILE
+        blobs[path] = mode, _hash_object(b"blob", read_file(folder, path))
     return _hash_folder(blobs).hex()
 
 
@@ -102,7 +100,9 @@ def _plain(path: str) -> str:
 
 
 def _is_hidden(path: str) -> bool:
-    return any(part.startswith(".") for part in path.split("/")) or _has_part(path, _NOT_HASHED)
+    if any(part.startswith(".") for part in path.split("/")):
+        return True
+    return _has_part(path, _NOT_HASHED)
 
 
 def _has_part(path: str, names: tuple[str, ...]) -> bool:

@@ -51,10 +51,15 @@ def find_skill_folders(place: InstallPlace) -> list[SkillFolder]:
             own.append(path)
         else:
             links.setdefault(real, []).append(path)
-    found = [SkillFolder(path, tuple(links.pop(_locate(path, place, base), ()))) for path in own]
+    folders: list[SkillFolder] = []
+    for path in own:
+        # Installers put a skill into one folder, and links to it into those of other agents.
+        to_it = links.pop(_locate(path, place, base), ())
+        folders.append(SkillFolder(path, tuple(to_it)))
     # What is left leads to somewhere else; each is reported where its record is.
-    strays = [SkillFolder(path) for paths in links.values() for path in paths]
-    return sorted((*found, *strays), key=lambda one: one.path)
+    for strays in links.values():
+        folders += map(SkillFolder, strays)
+    return sorted(folders, key=lambda one: one.path)
 
 
 def is_symlinked(folder: SkillFolder, place: InstallPlace) -> bool:

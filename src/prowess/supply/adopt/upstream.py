@@ -48,14 +48,14 @@ def ask_source(
     A source that is known by its version is asked for that one.
     """
     skill: FetchedSkill | None = None
+    version = entry.resolved or None
     try:
-        for fetched in installer.fetch_again(
-            entry, ref=entry.resolved or None, is_shared=is_shared
-        ):
+        for fetched in installer.fetch_again(entry, ref=version, is_shared=is_shared):
             skill = find_same(fetched.skills, entry)
             if skill is not None:
                 break
     except ProwessError as error:
+        # The files are here and can be locked; only `sync` on another machine needs the source.
         return Upstream(state="failed", problem=str(error))
     if skill is None:
         return Upstream(state="gone", problem=f"{entry.source} has no “{entry.name}” now")
@@ -67,13 +67,11 @@ def ask_source(
 
 def _is_unedited(folder: str, tree: Tree, skill: FetchedSkill) -> bool:
     """Whether the source has every file; some may have been left out, and modes may differ."""
-    theirs = skill.tree.files
-    edited = [
-        path
-        for path, file in tree.files.items()
-        if path not in theirs or theirs[path].sha256 != file.sha256
-    ]
-    return not edited or (edited == [SKILL_FILE] and _is_marked_copy(folder, skill))
+    theirs = skill.tree.digests
+    edited = [path for path, digest in tree.digests.items() if theirs.get(path) != digest]
+    if not edited:
+        return True
+    return edited == [SKILL_FILE] and _is_marked_copy(folder, skill)
 
 
 def _is_marked_copy(folder: str, skill: FetchedSkill) -> bool:
@@ -91,9 +89,9 @@ def _read_parts(data: bytes) -> tuple[dict[str, Any], str]:
     header = dict(read_header(data, rules=profile.header, limits=profile.limits).frontmatter)
     metadata = header.pop("metadata", None)
     if isinstance(metadata, dict):
-        kept = {key: value for key, value in metadata.items() if key not in _MARKS}
-        header.update({"metadata": kept} if kept else {})
-    elif metadata is not None:
+        metadata = {key: value for key, value in metadata.items() if key not in _MARKS} or None
+    # Without marks it may be empty, and then the source has none.
+    if metadata is not None:
         header["metadata"] = metadata
     body = split_body(decode(data, profile.header)[0], rules=profile.header)
     return header, body.strip("\r\n")

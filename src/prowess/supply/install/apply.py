@@ -54,13 +54,14 @@ def apply_plan(
         store.add(wanted.skill.folder, wanted.skill.tree)
         entries.append(_make_entry(place, wanted, content, moment))
     lock.save(content.replace(tuple(_list_replaced(planned)), tuple(entries)))
+    merged_folders = merged or {}
     for entry, skill in zip(entries, planned.plan.skills, strict=True):
         changing = [target for target in skill.targets if target.action != "unchanged"]
         recover([target.folder for target in changing])
         for target in changing:
             if backup and target.action != "create":
                 save_backup(place, target.folder)
-            own = (merged or {}).get(target.target)
+            own = merged_folders.get(target.target)
             if not write_target(target.folder, entry, store, own=own):
                 cause = "the store has lost the files; run `prowess sync`"
                 raise MachineError("write", target.folder, cause)
@@ -75,6 +76,7 @@ def write_target(
     With `own`, the files of that folder are used instead. Raises `MachineError`.
     """
     make_parent(folder)
+    # Beside the folder, because only a rename on one disk is one step.
     staged = name_staged(folder)
     try:
         if own is not None:
@@ -87,6 +89,7 @@ def write_target(
             return False
         put_in_place(staged, folder)
     except BaseException:
+        # Also at Ctrl-C: a half-written folder is left only by a kill, and `recover` removes it.
         remove_tree(staged)
         raise
     return True
@@ -127,8 +130,7 @@ def _make_entry(
     place: InstallPlace, wanted: Wanted, content: LockContent, moment: str
 ) -> LockedSkill:
     skill, source = wanted.skill, wanted.source
-    previous = next((one for one in content.skills if one.identity == wanted.identity), None)
-    previous = wanted.previous or previous
+    previous = wanted.previous or content.find_same(wanted.identity)
     known = previous.targets if previous is not None else ()
     new = [place.name_target(folder) for folder in wanted.folders]
     entry = LockedSkill(
@@ -156,4 +158,6 @@ def _make_entry(
 
 def _find_signer(previous: LockedSkill | None, tree: str) -> str:
     """Who signed the same version before; not everybody knows the same signers."""
-    return previous.signer if previous is not None and previous.tree == tree else ""
+    if previous is None or previous.tree != tree:
+        return ""
+    return previous.signer

@@ -48,18 +48,20 @@ def parse_clawhub(text: str, cwd: str) -> InstallSource | None:
     if not text.startswith(("clawhub:", "clawhub+")):
         return None
     address = _ADDRESS.fullmatch(text)
-    base = address["base"] if address is not None else _SITE
-    skill = address["skill"] if address is not None else text.removeprefix("clawhub:")
-    found = _SKILL.fullmatch(skill)
-    if found is None:
+    if address is not None:
+        base, written, lead = address["base"], address["skill"], f"clawhub+{address['base']}/"
+    else:
+        base, written, lead = _SITE, text.removeprefix("clawhub:"), "clawhub:"
+    skill = _SKILL.fullmatch(written)
+    if skill is None:
         hint = "Use clawhub:SLUG, clawhub:@OWNER/SLUG or clawhub+https://HOST/SLUG, with @VERSION."
         raise InvalidSource(text, "it is not a skill of ClawHub", hint)
     split_address(text, base)
-    owner = f"@{found['owner']}/" if found["owner"] else ""
-    name = f"{owner}{found['slug']}"
-    shown = f"clawhub:{name}" if address is None else f"clawhub+{base}/{name}"
-    location = f"{base}/{name}"
-    return InstallSource(kind=CLAWHUB, location=location, text=shown, ref=found["ref"] or "")
+    owner = f"@{skill['owner']}/" if skill["owner"] else ""
+    name = f"{owner}{skill['slug']}"
+    return InstallSource(
+        kind=CLAWHUB, location=f"{base}/{name}", text=f"{lead}{name}", ref=skill["ref"] or ""
+    )
 
 
 class ClawHubFetcher:
@@ -129,10 +131,11 @@ def _choose_listed(
             cause = f"{promised.path[:200]!r} does not have the SHA-256 that the registry lists"
             raise RefusedTree(source.text, cause)
         listed[promised.path] = file
+    # What the registry does not list was not reviewed there, so it is left out.
+    unlisted = [path for path in own if path not in listed]
     left_out = tuple(
         diagnose("install-unlisted-file", f"{path} is not listed by the registry.", file=path)
-        for path in own
-        if path not in listed
+        for path in unlisted
     )
     return listed, left_out
 

@@ -64,9 +64,9 @@ def read_folder_contents(folder: str, tree: Tree) -> SkillContents:
 
 
 def _plan_file(path: str, file: TreeFile, data: bytes) -> PlannedFile:
-    is_script = (
-        file.is_executable or path.lower().endswith(_SCRIPT_SUFFIXES) or data.startswith(b"#!")
-    )
+    # A model may run a script through its interpreter, so its mode alone says little.
+    is_named_script = path.lower().endswith(_SCRIPT_SUFFIXES)
+    is_script = file.is_executable or is_named_script or data.startswith(b"#!")
     return PlannedFile(path, file.size, file.sha256, is_script)
 
 
@@ -74,14 +74,16 @@ def _list_tools(header: dict[str, Any]) -> Iterator[str]:
     """The tools of `allowed-tools`, which hosts write as a list or as one text."""
     declared = header.get("allowed-tools", header.get("allowed_tools"))
     if isinstance(declared, list):
-        yield from (str(tool) for tool in declared)
+        yield from map(str, declared)
     elif isinstance(declared, str) and declared.strip():
         yield declared.strip()
 
 
 def _find_hosts(texts: Iterable[bytes]) -> tuple[str, ...]:
-    found = {match.decode("ascii").lower() for text in texts for match in _URL.findall(text)}
-    return tuple(sorted(found))
+    hosts: set[str] = set()
+    for text in texts:
+        hosts.update(host.decode("ascii").lower() for host in _URL.findall(text))
+    return tuple(sorted(hosts))
 
 
 def _as_text(value: Any) -> str:

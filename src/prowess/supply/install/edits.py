@@ -6,7 +6,7 @@ compiled file that somebody planted would run instead of its source.
 
 from __future__ import annotations
 
-from prowess.model.tree import Tree, TreeChanges, compare_trees, leave_out_origin
+from prowess.model.tree import Tree, TreeChanges, TreeFile, compare_trees, leave_out_origin
 from prowess.state.install_lock import LockedSkill
 from prowess.state.skill_store import SkillStore
 
@@ -19,11 +19,11 @@ def leave_out_generated(found: Tree, expected: Tree = _NOTHING) -> Tree:
 
     What was installed counts, whatever its name.
     """
-    kept = {
-        path: file
-        for path, file in leave_out_origin(found).files.items()
-        if path in expected.files or not is_left_behind(path)
-    }
+    kept: dict[str, TreeFile] = {}
+    for path, file in leave_out_origin(found).files.items():
+        if path in expected.files or not is_left_behind(path):
+            kept[path] = file
+    # The same object, so that `is_stored` does not hash the same tree twice.
     return found if len(kept) == len(found.files) else Tree(kept)
 
 
@@ -41,10 +41,13 @@ def find_edits(found: Tree, previous: LockedSkill | None, store: SkillStore) -> 
     expected = previous.get_tree() if previous is not None else _NOTHING
     kept = leave_out_generated(found, expected)
     changes = compare_trees(expected, kept)
-    is_installed = changes and is_stored(found, kept, store)
-    return TreeChanges() if is_installed else changes
+    if changes and is_stored(found, kept, store):
+        return TreeChanges()
+    return changes
 
 
 def is_stored(found: Tree, kept: Tree, store: SkillStore) -> bool:
     """Whether the store has a tree, with or without what programs left in it."""
-    return store.has(found.digest) or (kept is not found and store.has(kept.digest))
+    if store.has(found.digest):
+        return True
+    return kept is not found and store.has(kept.digest)

@@ -109,10 +109,13 @@ class FetchedSkill(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def folder_name(self) -> str:
         """The name of the folder to install it in, which is safe on every disk."""
-        plain = name_folder(self.name)
-        own = posixpath.basename(self.path)
+        safe = name_folder(self.name)
+        if safe == self.name:
+            return safe
         # A name that cannot be a folder's keeps the one its author gave it.
-        return own if plain != self.name and own and name_folder(own) == own else plain
+        own = posixpath.basename(self.path)
+        is_safe = bool(own) and name_folder(own) == own
+        return own if is_safe else safe
 
 
 class FetchedSource(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,33 +184,43 @@ def find_path_problem(paths: Iterable[str]) -> str | None:
     listed = sorted(paths)
     if len(listed) > MOST_FILES:
         return f"it has more than {MOST_FILES:,} files"
-    for path in listed:
-        refusal = find_refusal(path)
-        if refusal is not None or "\\" in path:
-            return f"{path[:200]!r}: {refusal or 'the path has a backslash'}"
-        if ".git" in path.casefold().split("/"):
-            return f"{path[:200]!r} would be a part of git's own files"
+    problem = next(filter(None, map(_find_one_path_problem, listed)), None)
+    if problem is not None:
+        return problem
+    # Two files on Linux are one on macOS and Windows: what is installed would depend on the disk.
     collision = find_collision(listed)
     if collision is not None:
         return f"{collision[0][:200]!r} and {collision[1][:200]!r} differ only by case"
     blocked = list_blocked(listed)
-    return f"{blocked[0][:200]!r} is a file and a folder" if blocked else None
+    if blocked:
+        return f"{blocked[0][:200]!r} is a file and a folder"
+    return None
+
+
+def _find_one_path_problem(path: str) -> str | None:
+    refusal = find_refusal(path)
+    if refusal is not None:
+        return f"{path[:200]!r}: {refusal}"
+    if "\\" in path:
+        return f"{path[:200]!r}: the path has a backslash"
+    # A file in `.git` could be a hook, which git runs. Disks that ignore case have `.GIT`, too.
+    if ".git" in path.casefold().split("/"):
+        return f"{path[:200]!r} would be a part of git's own files"
+    return None
 
 
 def find_skill_folders(paths: Iterable[str], *, within: str = "") -> list[str]:
     """The folders that have a SKILL.md, and none above them; "" is the top."""
     inside = f"{within}/" if within else ""
-    holders = sorted(
-        posixpath.dirname(path)
-        for path in paths
-        if posixpath.basename(path) == SKILL_FILE and path.startswith(inside)
-    )
-    found: list[str] = []
-    for folder in holders:
+    skill_files = (path for path in paths if posixpath.basename(path) == SKILL_FILE)
+    folders = [posixpath.dirname(path) for path in skill_files if path.startswith(inside)]
+    outermost: list[str] = []
+    # In the order of paths a folder comes before those in it.
+    for folder in sorted(folders):
         # A SKILL.md inside another skill is one of its files.
-        if not any(is_inside(folder, other) for other in found):
-            found.append(folder)
-    return found
+        if not any(is_inside(folder, other) for other in outermost):
+            outermost.append(folder)
+    return outermost
 
 
 def is_inside(path: str, folder: str) -> bool:
@@ -232,8 +245,9 @@ def _read_skill(
     fetched: Fetched,
 ) -> FetchedSkill:
     place = f"{staging}/{folder}".rstrip("/")
+    name = read_name(place) or posixpath.basename(folder) or _name_source(source)
     return FetchedSkill(
-        name=read_name(place) or posixpath.basename(folder) or _name_source(source),
+        name=name,
         path=folder,
         folder=place,
         resolved=fetched.versions.get(folder, fetched.resolved),

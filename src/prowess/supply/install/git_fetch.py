@@ -44,6 +44,7 @@ class GitFetcher:
     def fetch(self, source: InstallSource, staging: str, context: FetchContext) -> Fetched:
         """Write the chosen files at the commit that the source means now."""
         with scratch_folder() as scratch:
+            # Bare, and read by its objects: a checkout would convert line ends and run filters.
             repository = GitRepository(f"{scratch}/repository", context.facts)
             try:
                 repository.create()
@@ -93,23 +94,27 @@ def choose_ordinary(source: InstallSource, entries: list[GitEntry]) -> Choice:
     """All ordinary files; a skill that has anything else is refused."""
     refused: dict[str, str] = {}
     folders = find_skill_folders(entry.path for entry in entries)
-    odd: set[str] = set()
+    ordinary: list[GitEntry] = []
     for entry in entries:
         problem = _find_odd_mode([entry]) or find_path_problem((entry.path,))
-        if problem is not None:
-            odd.add(entry.path)
-            refused |= {one: problem for one in folders if is_inside(entry.path, one)}
-    chosen = [
-        entry
-        for entry in entries
-        if entry.path not in odd and not any(is_inside(entry.path, one) for one in refused)
-    ]
+        if problem is None:
+            ordinary.append(entry)
+            continue
+        for folder in folders:
+            if is_inside(entry.path, folder):
+                refused[folder] = problem
+    chosen: list[GitEntry] = []
+    for entry in ordinary:
+        is_refused = any(is_inside(entry.path, folder) for folder in refused)
+        if not is_refused:
+            chosen.append(entry)
     _check_size(source, chosen)
     return chosen, refused
 
 
 def _check_size(source: InstallSource, chosen: list[GitEntry]) -> None:
-    if len(chosen) > MOST_FILES or sum(entry.size for entry in chosen) > MOST_BYTES:
+    size = sum(entry.size for entry in chosen)
+    if len(chosen) > MOST_FILES or size > MOST_BYTES:
         limits = f"{MOST_FILES:,} files or {MOST_BYTES:,} bytes"
         raise RefusedTree(source.text, f"its skills have more than {limits}; name one with a path")
 
@@ -119,6 +124,7 @@ def _read_blob(repository: GitRepository, entry: GitEntry) -> bytes:
 
 
 def _find_odd_mode(entries: list[GitEntry]) -> str | None:
+    # What a link leads to is not part of the commit, and a submodule is only the name of one.
     for entry in entries:
         if entry.mode == _LINK:
             return f"{entry.path[:200]} is a symlink"
@@ -128,12 +134,13 @@ def _find_odd_mode(entries: list[GitEntry]) -> str | None:
 
 
 def _write(repository: GitRepository, entries: list[GitEntry], staging: str) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
+    findings: list[Diagnostic] = []
     for entry, data in repository.read_blobs(entries):
         write_file(staging, entry.path, data, is_executable=entry.mode == _EXECUTABLE)
+        # LFS would run a program of its own and ask a server that the user has not named.
         if data.startswith(_LFS):
             message = (
                 f"{entry.path} is stored with Git LFS; what is installed is the pointer to it."
             )
-            found.append(diagnose("install-lfs-pointer", message, file=entry.path))
-    return found
+            findings.append(diagnose("install-lfs-pointer", message, file=entry.path))
+    return findings

@@ -30,7 +30,7 @@ from prowess.supply.install.fetch import (
 )
 from prowess.supply.install.fetchers import FETCHERS, PARSERS
 from prowess.supply.install.plan import COPY, PlannedInstall, Wanted, plan_install
-from prowess.supply.install.policy import Candidate, load_policy
+from prowess.supply.install.policy import InstallCandidate, load_policy
 from prowess.supply.install.private_host import find_private_host
 from prowess.supply.install.source import InstallSource, parse_source, restore_source
 from prowess.supply.install.targets import InstallPlace, find_own_folder
@@ -73,10 +73,11 @@ class Installer:
 
     def _find_signers(self) -> str:
         """The file of signers that count: the policy's, or else the user's own."""
-        required = self._policy.signers_file if self._policy is not None else ""
+        if self._policy is not None and self._policy.signers_file:
+            return self._policy.signers_file
         own = posixpath.join(find_own_folder(self.place.facts), SIGNERS_NAME)
         has_own = LocalFiles().find_kind(own) == "file"
-        return required or (own if has_own else "")
+        return own if has_own else ""
 
     def parse(self, text: str, *, cwd: str) -> InstallSource:
         """What a text on the command line means. Raises `InvalidSource`."""
@@ -159,19 +160,20 @@ class Installer:
 
         It is copied or linked as before where no `method` is given.
         """
-        if folder_name and ("/" in folder_name or find_target_problem(folder_name) is not None):
-            raise UsageError(f"“{folder_name}” cannot be the name of a folder.")
+        if folder_name:
+            _check_folder_name(folder_name)
         name = folder_name or skill.folder_name
-        identity = (skill.name, source.text, skill.path)
-        previous = next((one for one in lock.skills if one.identity == identity), None)
-        known = previous.targets if previous is not None else ()
-        places = [posixpath.join(folder, name) for folder in folders]
-        places += [self.place.resolve_target(target) for target in known]
+        targets = [posixpath.join(folder, name) for folder in folders]
+        previous = lock.find_same((skill.name, source.text, skill.path))
+        if previous is not None:
+            # One entry has one version, so all its folders get it.
+            targets += self.place.list_folders([previous])
+        usual_method = previous.method if previous is not None else COPY
         return Wanted(
             source=source,
             skill=skill,
-            folders=tuple(dict.fromkeys(places)),
-            method=method or (previous.method if previous is not None else COPY),
+            folders=tuple(dict.fromkeys(targets)),
+            method=method or usual_method,
             previous=previous,
         )
 
@@ -200,14 +202,14 @@ class Installer:
         if self._policy is not None:
             self._policy.check_signer(skill.name, skill.signer)
 
-    def check_candidate(self, candidate: Candidate) -> None:
+    def check_candidate(self, candidate: InstallCandidate) -> None:
         """Raise `AgainstPolicy` for a skill that must not be installed."""
         if self._policy is not None:
             self._policy.check(candidate)
 
     def _check_policy(self, wanted: Wanted) -> None:
         skill = wanted.skill
-        candidate = Candidate(
+        candidate = InstallCandidate(
             name=skill.name,
             source=wanted.source.text,
             tree=skill.tree.digest,
@@ -233,30 +235,34 @@ class Installer:
         """
         with self.place.open_lock().hold():
             # What a program that was killed has left may be what somebody edited.
-            recover([target.folder for one in planned.plan.skills for target in one.targets])
+            recover([target.folder for target in _list_targets(planned.plan)])
+            # The plan was made without the lock, and the user may have thought for minutes.
             now = self.plan(planned.wanted)
             if _list_actions(now.plan) != _list_actions(planned.plan):
                 raise UsageError("The folders have changed since; nothing was written. Try again.")
-            left = [
-                skill.name
-                for skill in now.plan.edited
-                if not overwrite and not _has_all(skill.targets, merged or {})
-            ]
-            if left:
-                raise LocalChanges(tuple(left), hint=_HINT)
+            if not overwrite:
+                _check_edits(now.plan, merged or {})
             entries = apply_plan(self.place, planned, self.store, merged=merged, backup=backup)
-        new = [one.source for one in planned.wanted if one.previous is None]
-        found = {find_private_host(source) for source in dict.fromkeys(new)}
-        add_typed_hosts(self.place.facts, frozenset(host for host in found if host is not None))
+        self._remember_hosts(planned.wanted)
         return entries
+
+    def _remember_hosts(self, wanted: Iterable[Wanted]) -> None:
+        """Note the hosts of the own network that the user has typed, for lock files that have them.
+
+        What was installed before came from a lock file, which nobody may have typed.
+        """
+        typed = {one.source for one in wanted if one.previous is None}
+        hosts = frozenset(filter(None, map(find_private_host, typed)))
+        add_typed_hosts(self.place.facts, hosts)
 
 
 def _check_unclear(text: str, cwd: str) -> None:
     """Refuse the name of a folder here without `./`: it would mean a repository of a stranger."""
     body = re.split("[@#]", text)[0].rstrip("/")
-    is_repository = body.partition("/")[0] not in ("", "~", ".", "..") and ":" not in body
-    is_here = bool(body) and LocalFiles().find_kind(posixpath.join(cwd, body)) == "folder"
-    if not (is_repository and is_here):
+    is_path = body.partition("/")[0] in ("", "~", ".", "..")
+    if is_path or ":" in body:
+        return
+    if LocalFiles().find_kind(posixpath.join(cwd, body)) != "folder":
         return
     if "/" not in body:
         hint = f"Write ./{body}."
@@ -265,12 +271,29 @@ def _check_unclear(text: str, cwd: str) -> None:
     raise InvalidSource(text, "it is a folder here, and could be a repository on GitHub", hint)
 
 
-def _has_all(targets: Iterable[PlannedTarget], merged: Mapping[str, str]) -> bool:
-    return all(one.target in merged for one in targets if one.action == "edited")
+def _check_folder_name(name: str) -> None:
+    if "/" in name or find_target_problem(name) is not None:
+        raise UsageError(f"“{name}” cannot be the name of a folder.")
+
+
+def _check_edits(plan: InstallPlan, merged: Mapping[str, str]) -> None:
+    """Raise `LocalChanges` for edits that were not combined with the new version."""
+    lost: list[str] = []
+    for skill in plan.edited:
+        edited = [target.target for target in skill.targets if target.action == "edited"]
+        if any(target not in merged for target in edited):
+            lost.append(skill.name)
+    if lost:
+        raise LocalChanges(tuple(lost), hint=_HINT)
+
+
+def _list_targets(plan: InstallPlan) -> Iterator[PlannedTarget]:
+    for skill in plan.skills:
+        yield from skill.targets
 
 
 def _list_actions(plan: InstallPlan) -> list[tuple[str, str, str]]:
-    return [(one.folder, one.action, one.tree) for skill in plan.skills for one in skill.targets]
+    return [(target.folder, target.action, target.tree) for target in _list_targets(plan)]
 
 
 @contextmanager

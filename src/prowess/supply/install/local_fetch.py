@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from prowess.errors import MachineError
 from prowess.errors.install import RefusedTree, SourceFailed
@@ -51,32 +51,8 @@ class FolderFetcher:
         if sizes is None:
             raise RefusedTree(source.text, f"it has more than {_MOST_LISTED:,} files")
         folders = find_skill_folders(sizes)
-        files: dict[str, TreeFile] = {}
-        refused: dict[str, str] = {}
-        for folder in [""] if self._whole else folders:
-            excess = _find_excess([sizes[path] for path in sizes if is_inside(path, folder)])
-            if excess is None:
-                files |= _load_folder(source.location, folder)
-            elif self._whole:
-                raise RefusedTree(source.text, excess)
-            else:
-                refused[folder] = excess
-        wanted: dict[str, TreeFile] = {}
-        for folder in folders:
-            inner = {path: file for path, file in files.items() if is_inside(path, folder)}
-            # A link would be copied as what it leads to, wherever that is.
-            problem = refused.get(folder) or find_problem(inner)
-            if problem is None:
-                wanted |= inner
-            else:
-                refused[folder] = problem
-        if self._whole:
-            wanted |= {
-                path: file
-                for path, file in files.items()
-                if find_problem({path: file}) is None
-                and not any(is_inside(path, folder) for folder in folders)
-            }
+        load = _load_whole if self._whole else _load_skills
+        wanted, refused = load(source, sizes, folders)
         copy_tree(source.location, Tree(wanted), staging)
         return Fetched(is_local=True, refused=refused)
 
@@ -95,11 +71,57 @@ class ArchiveFetcher:
         return Fetched(resolved=f"sha256:{digest}", is_local=source.is_local)
 
 
-def _find_excess(sizes: list[int]) -> str | None:
-    """What a folder with files of these sizes has too much of; None if it is small enough."""
-    if len(sizes) > MOST_FILES:
+_Loaded = tuple[dict[str, TreeFile], dict[str, str]]
+"""Files by their paths below the top, and the folders that are refused, with the reason."""
+
+
+def _load_skills(
+    source: InstallSource, sizes: Mapping[str, int], folders: Iterable[str]
+) -> _Loaded:
+    """The files of the skills in these folders; nothing else of the source is read."""
+    wanted: dict[str, TreeFile] = {}
+    refused: dict[str, str] = {}
+    for folder in folders:
+        problem = _find_excess(sizes, folder)
+        if problem is None:
+            files = _load_folder(source.location, folder)
+            # A link would be copied as what it leads to, wherever that is.
+            problem = find_problem(files)
+        if problem is None:
+            wanted |= files
+        else:
+            refused[folder] = problem
+    return wanted, refused
+
+
+def _load_whole(source: InstallSource, sizes: Mapping[str, int], folders: Iterable[str]) -> _Loaded:
+    """All ordinary files, except those of skills that are refused. Raises `RefusedTree`."""
+    excess = _find_excess(sizes, "")
+    if excess is not None:
+        raise RefusedTree(source.text, excess)
+    files = _load_folder(source.location, "")
+    refused: dict[str, str] = {}
+    for folder in folders:
+        inner = {path: file for path, file in files.items() if is_inside(path, folder)}
+        problem = find_problem(inner)
+        if problem is not None:
+            refused[folder] = problem
+    wanted: dict[str, TreeFile] = {}
+    for path, file in files.items():
+        is_refused = any(is_inside(path, folder) for folder in refused)
+        if not is_refused and find_problem({path: file}) is None:
+            wanted[path] = file
+    return wanted, refused
+
+
+def _find_excess(sizes: Mapping[str, int], folder: str) -> str | None:
+    """What a folder has too much of; None if it is small enough."""
+    inside = [size for path, size in sizes.items() if is_inside(path, folder)]
+    if len(inside) > MOST_FILES:
         return f"it has more than {MOST_FILES:,} files"
-    return f"it has more than {MOST_BYTES:,} bytes" if sum(sizes) > MOST_BYTES else None
+    if sum(inside) > MOST_BYTES:
+        return f"it has more than {MOST_BYTES:,} bytes"
+    return None
 
 
 def _load_folder(top: str, folder: str) -> dict[str, TreeFile]:
@@ -112,10 +134,10 @@ def _load_folder(top: str, folder: str) -> dict[str, TreeFile]:
 def read_archive(source: InstallSource, data: bytes) -> dict[str, FileContent]:
     """The files of an archive that has a skill. Raises `RefusedTree` and `SourceFailed`."""
     try:
-        files = unpack_files(data, most_bytes=MOST_BYTES, most_files=MOST_FILES)
+        unpacked = unpack_files(data, most_bytes=MOST_BYTES, most_files=MOST_FILES)
     except InvalidArchive as error:
         raise RefusedTree(source.text, str(error)) from error
-    files = {path: file for path, file in files.items() if not _is_left_by_macos(path)}
+    files = {path: file for path, file in unpacked.items() if not _is_left_by_macos(path)}
     problem = find_path_problem(files)
     if problem is not None:
         raise RefusedTree(source.text, problem)

@@ -11,9 +11,9 @@ import msgspec
 
 from prowess.discover.plugins.json_tables import get_list, get_table, get_text
 
-# More than any marketplace has; a hostile list must not keep us busy.
 # What has the address of a repository, by the kind of source.
 _ADDRESS_FIELDS = {"github": "repo", "url": "url", "git-subdir": "url"}
+# More than any marketplace has; a hostile list must not keep us busy.
 _MOST_PLUGINS = 5_000
 
 
@@ -61,7 +61,9 @@ class MarketplacePlugin(msgspec.Struct, frozen=True):
         if not address:
             raise UnusableEntry(f"its source “{kind}” has no `{field}`")
         folder = get_text(source, "path") if kind == "git-subdir" else ""
-        return address, folder.strip("/"), get_text(source, "sha") or get_text(source, "ref")
+        # A marketplace may pin a commit beside the branch that it comes from.
+        ref = get_text(source, "sha") or get_text(source, "ref")
+        return address, folder.strip("/"), ref
 
 
 def parse_marketplace(data: Mapping[str, Any] | None) -> dict[str, MarketplacePlugin] | None:
@@ -69,10 +71,12 @@ def parse_marketplace(data: Mapping[str, Any] | None) -> dict[str, MarketplacePl
     if data is None or not isinstance(data.get("plugins"), list):
         return None
     root = get_text(get_table(data, "metadata"), "pluginRoot") or "."
-    found: dict[str, MarketplacePlugin] = {}
+    plugins: dict[str, MarketplacePlugin] = {}
     for entry in get_list(data, "plugins")[:_MOST_PLUGINS]:
-        name = get_text(entry, "name") if isinstance(entry, dict) else ""
+        if not isinstance(entry, dict):
+            continue
+        name = get_text(entry, "name")
         if name:
             # Of two plugins with one name the first counts, as hosts have it.
-            found.setdefault(name, MarketplacePlugin(name, entry, root))
-    return found
+            plugins.setdefault(name, MarketplacePlugin(name, entry, root))
+    return plugins

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -54,10 +54,10 @@ def parse_mcp(text: str, cwd: str) -> InstallSource | None:
     """`mcp:NAME[#SKILL]` for a server of the settings, or `mcp+https://HOST/PATH[#SKILL]`."""
     if not text.startswith(("mcp:", "mcp+")):
         return None
-    found = _NAME.fullmatch(text)
-    if found is not None:
-        shown = f"mcp:{found['name']}"
-        return InstallSource(kind=MCP, location=shown, text=shown, skill=found["skill"] or "")
+    named = _NAME.fullmatch(text)
+    if named is not None:
+        shown = f"mcp:{named['name']}"
+        return InstallSource(kind=MCP, location=shown, text=shown, skill=named["skill"] or "")
     address = _ADDRESS.fullmatch(text)
     if address is None:
         hint = "Use mcp:NAME for a server of your settings, or mcp+https://HOST/PATH."
@@ -161,24 +161,23 @@ class _ServerWork:
             lambda client: ask_lists(client, wants_skills=True, named=self._server.skills),
             seconds=self._server.seconds or _LIST_SECONDS,
         ).result()
+        # With a part of the list, an update could take a skill for one that is gone.
+        if not answer.is_whole:
+            raise RefusedTree(self._source.text, "it lists too many skills")
         entries: dict[str, SkillEntry] = {}
         listed = check_entries(self._server, answer.entries, self.findings)
+        # In this order a skill comes before those inside it.
         for entry in sorted(listed, key=_name_folder):
             folder = _name_folder(entry)
             is_nested = any(is_inside(folder, other) for other in entries)
             is_wanted = is_inside(f"{folder}/", self._source.path)
             if is_wanted and not is_nested:
                 entries[folder] = entry
-        if not answer.is_whole:
-            raise RefusedTree(self._source.text, "it lists too many skills")
         return entries
 
     def fetch(self, entries: dict[str, SkillEntry], staging: str) -> None:
         """Fetch the files of these skills into the staging folder."""
-        listed = [file for entry in entries.values() for file in (entry.files or {}).values()]
-        if len(listed) > MOST_FILES or sum(file.size for file in listed) > MOST_BYTES:
-            limits = f"{MOST_FILES:,} files or {MOST_BYTES:,} bytes"
-            raise RefusedTree(self._source.text, f"its skills have more than {limits}")
+        self._check_size(entries.values())
         for folder, entry in entries.items():
             try:
                 files = self._download(folder, entry)
@@ -188,7 +187,19 @@ class _ServerWork:
             self.versions[folder] = entry.digest
             for path, data in files.items():
                 # Servers do not say which files are programs.
-                write_file(staging, f"{folder}/{path}", data, is_executable=data[:2] == b"#!")
+                is_program = data.startswith(b"#!")
+                write_file(staging, f"{folder}/{path}", data, is_executable=is_program)
+
+    def _check_size(self, entries: Iterable[SkillEntry]) -> None:
+        """Raise `RefusedTree` for too much, before the first byte is fetched."""
+        count, size = 0, 0
+        for entry in entries:
+            files = entry.files or {}
+            count += len(files)
+            size += sum(file.size for file in files.values())
+        if count > MOST_FILES or size > MOST_BYTES:
+            limits = f"{MOST_FILES:,} files or {MOST_BYTES:,} bytes"
+            raise RefusedTree(self._source.text, f"its skills have more than {limits}")
 
     def _download(self, folder: str, entry: SkillEntry) -> dict[str, bytes]:
         """The files of a skill by their paths. Raises `EntryError` if one is not as promised."""
@@ -215,11 +226,10 @@ class _ServerWork:
         return files
 
     def _is_promised_header(self, entry: SkillEntry, data: bytes) -> bool:
-        promised, found = (
-            read_header(one, rules=self._profile.header, limits=self._profile.limits).frontmatter
-            for one in (render_header(entry), data)
-        )
-        return is_same_header(promised, found)
+        rules, limits = self._profile.header, self._profile.limits
+        promised = read_header(render_header(entry), rules=rules, limits=limits)
+        sent = read_header(data, rules=rules, limits=limits)
+        return is_same_header(promised.frontmatter, sent.frontmatter)
 
     def _watch(self) -> None:
         if time.monotonic() > self._deadline:

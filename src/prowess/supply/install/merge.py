@@ -42,13 +42,19 @@ class EditedSkill:
                 continue
             if side == MERGE and strategy == OURS:
                 side = OURS
-            write = self._merge if side == MERGE else self._keep_own
-            if side == THEIRS:
-                self._take_new(path, target)
-            elif not write(path, target, facts):
+            if not self._write(path, side, target, facts):
                 conflicts.append(path)
         if conflicts:
             raise MergeConflict(self.name, tuple(sorted(conflicts)))
+
+    def _write(self, path: str, side: str, target: str, facts: Facts) -> bool:
+        """Write the file of one side, or a merge of both; whether that was possible."""
+        if side == MERGE:
+            return self._merge(path, target, facts)
+        if side == OURS:
+            return self._keep_own(path, target)
+        self._take_new(path, target)
+        return True
 
     def _settle_clashes(self, sides: dict[str, str], strategy: str) -> list[str]:
         """The paths that one side has as a file and the other as a folder.
@@ -56,13 +62,14 @@ class EditedSkill:
         The user's own win with `ours`: then the new files that are in the way are left out of
         `sides`, and nothing is in conflict.
         """
-        taken = [path for path, side in sides.items() if self._is_written(path, side)]
-        blocked = list_blocked(taken)
+        written = [path for path, side in sides.items() if self._is_written(path, side)]
+        blocked = list_blocked(written)
         if not blocked or strategy != OURS:
             return blocked
-        own = [path for path in taken if path in self._own_files]
-        for path in taken:
-            if path not in self._own_files and list_blocked((*own, path)):
+        own = [path for path in written if path in self._own_files]
+        new = [path for path in written if path not in self._own_files]
+        for path in new:
+            if list_blocked((*own, path)):
                 del sides[path]
         return []
 
@@ -74,6 +81,7 @@ class EditedSkill:
         base = _identify(self._base_files.get(path))
         own = _identify(self._own_files.get(path))
         new = _identify(self._new_files.get(path))
+        # Equal on both sides, or not touched by the user: then there is nothing to lose.
         if own in (new, base):
             return THEIRS
         return OURS if new == base else MERGE
@@ -84,23 +92,22 @@ class EditedSkill:
             data = read_file(self._new, path)
             write_file(target, path, data, is_executable=file.is_executable)
 
-    def _keep_own(self, path: str, target: str, facts: Facts) -> bool:
+    def _keep_own(self, path: str, target: str) -> bool:
         """Keep the user's file, and one that the user has removed stays removed."""
         file = self._own_files.get(path)
         if file is None:
             return True
         # A link would be copied as what it leads to.
-        if file.is_ordinary:
-            data = read_file(self._own, path)
-            write_file(target, path, data, is_executable=file.is_executable)
-        return file.is_ordinary
+        if not file.is_ordinary:
+            return False
+        data = read_file(self._own, path)
+        write_file(target, path, data, is_executable=file.is_executable)
+        return True
 
     def _merge(self, path: str, target: str, facts: Facts) -> bool:
         """Merge the lines of a file; not where one side has removed it, or it is no text."""
-        has_all = all(
-            path in files for files in (self._base_files, self._own_files, self._new_files)
-        )
-        if not has_all:
+        versions = (self._base_files, self._own_files, self._new_files)
+        if not all(path in files for files in versions):
             return False
         try:
             data, is_clean = merge_files(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from prowess.diagnostics import Diagnostic
 from prowess.errors import UnknownSkill, UsageError
 from prowess.errors.install import RefusedTree, TargetTaken
 from prowess.machine.files import LocalFiles
@@ -57,17 +58,22 @@ def choose_skills(
 
     Raises `UnknownSkill` and `RefusedTree`.
     """
-    wanted = list(names) or ([fetched.source.skill] if fetched.source.skill else [])
+    # What was asked for by an option counts more than what is part of the address.
+    wanted = list(names)
+    if not wanted and fetched.source.skill:
+        wanted = [fetched.source.skill]
     if wanted:
         return [_get_skill(fetched, name) for name in dict.fromkeys(wanted)]
-    is_whole = everything or len(fetched.skills) == 1
-    return list(fetched.skills) if is_whole else None
+    if everything or len(fetched.skills) == 1:
+        return list(fetched.skills)
+    return None
 
 
 def _get_skill(fetched: FetchedSource, name: str) -> FetchedSkill:
     for skill in fetched.skills:
         if name in (skill.name, skill.path, posixpath.basename(skill.path)):
             return skill
+    # Its header was not read, so only its folder can be meant.
     for path, problem in fetched.refused.items():
         if name in (path, posixpath.basename(path)):
             raise RefusedTree(fetched.source.text, problem)
@@ -87,15 +93,19 @@ def plan_install(
 
     Raises `TargetTaken` for a folder that something else is in.
     """
-    sources = list(fetched)
     _check_targets(place, wanted, lock)
     planned = [_plan_skill(place, one, lock, store, scan) for one in wanted]
+    refused: list[tuple[str, str]] = []
+    diagnostics: list[Diagnostic] = []
+    for source in fetched:
+        refused += sorted(source.refused.items())
+        diagnostics += source.diagnostics
     plan = InstallPlan(
         scope=place.scope,
         lock=place.lock_path,
         skills=tuple(planned),
-        refused=tuple(pair for one in sources for pair in sorted(one.refused.items())),
-        diagnostics=tuple(found for one in sources for found in one.diagnostics),
+        refused=tuple(refused),
+        diagnostics=tuple(diagnostics),
     )
     return PlannedInstall(plan=plan, wanted=tuple(wanted))
 
@@ -103,28 +113,32 @@ def plan_install(
 def _check_targets(place: InstallPlace, wanted: Sequence[Wanted], lock: LockContent) -> None:
     """Refuse two skills for one folder, and folders that belong to something else."""
     taken: dict[str, Wanted] = {}
-    owners = {fold_path(target): (target, one) for one in lock.skills for target in one.targets}
-    for one in wanted:
-        for folder in one.folders:
+    owners: dict[str, tuple[str, LockedSkill]] = {}
+    for entry in lock.skills:
+        for target in entry.targets:
+            owners[fold_path(target)] = target, entry
+    for skill in wanted:
+        for folder in skill.folders:
             if place.leads_out(folder):
                 raise UsageError(f"{folder} is outside the project, through a symlink.")
             # Two names that differ by case are one folder on many disks, and on a colleague's.
             target = place.name_target(folder)
-            other = taken.setdefault(fold_path(target), one)
-            if other is not one:
+            key = fold_path(target)
+            other = taken.setdefault(key, skill)
+            if other is not skill:
                 raise TargetTaken(folder, f"“{other.skill.name}” of {other.source.text} goes there")
-            known, owner = owners.get(fold_path(target), (target, None))
+            known, owner = owners.get(key, (target, None))
             if known != target:
                 raise TargetTaken(folder, f"{known} is in prowess.lock, and only case differs")
-            _check_owner(folder, one, owner)
+            _check_owner(folder, skill, owner)
 
 
 def _check_owner(folder: str, wanted: Wanted, owner: LockedSkill | None) -> None:
     """Refuse a folder of another skill, or with something that nobody installed."""
     if owner is None:
         files = LocalFiles()
-        is_there = files.find_kind(folder) is not None or files.find_link(folder) is not None
-        if is_there:
+        # A link that leads nowhere has no kind, and it is somebody's all the same.
+        if files.find_kind(folder) is not None or files.find_link(folder) is not None:
             raise TargetTaken(folder, "it is not in prowess.lock")
         return
     # A skill that its author moved has another path in the source than before.
@@ -141,8 +155,12 @@ def _plan_skill(
     scan: Scan,
 ) -> PlannedSkill:
     skill = wanted.skill
-    previous = wanted.previous or _find_previous(lock, wanted)
+    previous = wanted.previous or lock.find_same(wanted.identity)
     targets = [_plan_target(place, folder, wanted, previous, store) for folder in wanted.folders]
+    replaces, signed_before = "", ""
+    if previous is not None:
+        replaces = previous.resolved or previous.tree
+        signed_before = previous.signer
     return PlannedSkill(
         name=skill.name,
         source=wanted.source.text,
@@ -151,16 +169,12 @@ def _plan_skill(
         resolved=skill.resolved,
         tree=skill.tree.digest,
         method=wanted.method,
-        replaces=previous.resolved or previous.tree if previous is not None else "",
+        replaces=replaces,
         signer=skill.signer,
-        signed_before=previous.signer if previous is not None else "",
+        signed_before=signed_before,
         targets=tuple(targets),
         contents=read_contents(skill, scan),
     )
-
-
-def _find_previous(lock: LockContent, wanted: Wanted) -> LockedSkill | None:
-    return next((one for one in lock.skills if one.identity == wanted.identity), None)
 
 
 def _plan_target(

@@ -23,8 +23,9 @@ from prowess.machine.files import LocalFiles
 from prowess.machine.git import GitEntry
 from prowess.machine.http_client import FetchError, HttpSession
 from prowess.machine.tree_files import copy_tree, find_tree, write_file
-from prowess.model.tree import Tree
+from prowess.model.tree import Tree, TreeFile
 from prowess.supply.install.fetch import (
+    SKILL_FILE,
     FetchContext,
     Fetched,
     SourceFetcher,
@@ -65,12 +66,13 @@ def parse_plugin(text: str, cwd: str) -> InstallSource | None:
     """`plugin:[NAME@]SOURCE`, where SOURCE is a folder, an archive, a repository or a list."""
     if not text.startswith("plugin:"):
         return None
-    found = _TEXT.fullmatch(text)
-    if found is None or found["source"].startswith("~"):
+    parts = _TEXT.fullmatch(text)
+    # `~` is another folder for everybody who reads the lock file.
+    if parts is None or parts["source"].startswith("~"):
         hint = "Use plugin:NAME@SOURCE, where SOURCE is OWNER/REPO, a git URL or a path from /."
         raise InvalidSource(text, "it does not name a plugin", hint)
-    prefix = f"plugin:{found['name']}@" if found["name"] else "plugin:"
-    inner = _parse_inner(found["source"], cwd)
+    prefix = f"plugin:{parts['name']}@" if parts["name"] else "plugin:"
+    inner = _parse_inner(parts["source"], cwd)
     shown = f"{inner.text}/{inner.path}" if inner.path else inner.text
     is_local = inner.text.startswith(("./", "/"))
     return InstallSource(
@@ -104,12 +106,9 @@ class PluginFetcher:
             work = _PluginWork(source, context, scratch)
             try:
                 plugin = work.find(name)
-                inner = plugin.find_folder() if plugin is not None else ""
-                if plugin is not None and inner is None:
-                    work.fetch_repository(plugin)
+                folder = work.fetch_plugin(plugin)
             except UnusableEntry as error:
                 raise RefusedTree(source.text, f"the plugin “{name}”: {error}") from error
-            folder = posixpath.join(work.top, inner or "").rstrip("/")
             parts = work.read(folder, plugin)
             refused = work.copy_skills(parts, staging)
         return msgspec.structs.replace(
@@ -131,13 +130,13 @@ class _PluginWork:
         self._source = source
         self._context = context
         self._scratch = scratch
+        # From a lock file come the commits of both repositories, from a user the ref of the first.
         commits = _TWO_COMMITS.fullmatch(source.ref)
-        self._commit = commits[2] if commits is not None else ""
+        market_ref, self._commit = commits.groups() if commits is not None else (source.ref, "")
         inner = _parse_inner(source.location, "/")
-        is_git = inner.kind == GIT
         self._inner = msgspec.structs.replace(
             inner,
-            ref=(commits[1] if commits is not None else source.ref) if is_git else "",
+            ref=market_ref if inner.kind == GIT else "",
             digest=source.digest,
         )
         self.base = f"{scratch}/marketplace"
@@ -153,14 +152,14 @@ class _PluginWork:
         self._fetch_source(name)
         plugins = parse_marketplace(self._find_list())
         own = read_plugin(self._locate(self.top), _MANIFESTS, LocalFiles(), needs_manifest=True)
-        is_listed = plugins is not None and name in plugins
+        if plugins is not None and name in plugins:
+            return plugins[name]
+        # A repository may be a plugin and list others; its own name, or none, means itself.
         is_plugin = own.problem is None and name in ("", own.name)
-        if is_plugin and not is_listed:
+        if is_plugin:
             return None
         if plugins is None:
             raise SourceFailed(self._source.text, _describe_missing(name, own))
-        if is_listed:
-            return plugins[name]
         if not name and len(plugins) == 1:
             return next(iter(plugins.values()))
         listed = ", ".join(list(plugins)[:50]) or "none"
@@ -168,28 +167,45 @@ class _PluginWork:
         hint = f"write plugin:NAME@{self._source.text.removeprefix(self._source.prefix)}"
         raise SourceFailed(self._source.text, f"{wanted}; {hint} with one of {listed}")
 
-    def fetch_repository(self, plugin: MarketplacePlugin) -> None:
+    def fetch_plugin(self, plugin: MarketplacePlugin | None) -> str:
+        """The folder of a plugin below `base`, after fetching it if it is elsewhere.
+
+        Raises `UnusableEntry` and `SourceFailed`.
+        """
+        if plugin is None:
+            return self.top
+        inner = plugin.find_folder()
+        if inner is not None:
+            return posixpath.join(self.top, inner).rstrip("/")
+        self._fetch_repository(plugin)
+        return self.top
+
+    def _fetch_repository(self, plugin: MarketplacePlugin) -> None:
         """Fetch a plugin that is in a repository of its own."""
         address, folder, ref = plugin.get_repository()
         try:
-            found = parse_source(address, cwd="/", home="")
+            repository = parse_source(address, cwd="/", home="")
             check_ref(address, ref)
             check_path(address, folder)
         except InvalidSource as error:
             raise UnusableEntry(error.problem) from error
         # Nobody typed this address; a marketplace must not lead into the own network or disk. Over
         # ssh it would also use the user's keys.
-        is_web = found.kind == GIT and found.location.startswith(("https://", "http://"))
-        if not is_web or find_private_host(found) is not None:
+        is_git = repository.kind == GIT
+        is_web = repository.location.startswith(("https://", "http://"))
+        if not (is_git and is_web) or find_private_host(repository) is not None:
             raise UnusableEntry(f"{address[:200]} is not a public git repository over https")
         market = self.resolved
         repository = msgspec.structs.replace(
-            found, path=folder or found.path, ref=self._commit or ref or found.ref
+            repository,
+            path=folder or repository.path,
+            ref=self._commit or ref or repository.ref,
         )
         self.base = f"{self._scratch}/plugin"
         self.top = repository.path
         fetcher = GitFetcher(partial(_choose_all, self._source))
         self.fetched = fetcher.fetch(repository, self.base, self._context)
+        # Both are locked: the list of the marketplace decides where the plugin is.
         self.resolved = f"{market}+{self.fetched.resolved}"
 
     def read(self, folder: str, plugin: MarketplacePlugin | None) -> ReadPlugin:
@@ -207,17 +223,19 @@ class _PluginWork:
     def copy_skills(self, parts: ReadPlugin, staging: str) -> dict[str, str]:
         """Copy the skills of a plugin; those that are refused, with the reason."""
         tree = find_tree(self.base) or Tree({})
-        within = [self._relate(folder.path) for folder in parts.skills]
-        paths = [*tree.files, *(f"{one}/SKILL.md" for one in self.fetched.refused)]
-        found = {one for folder in within for one in find_skill_folders(paths, within=folder)}
-        wanted = {
-            path: file
-            for path, file in tree.files.items()
-            if any(is_inside(path, folder) for folder in found)
-        }
+        all_refused = self.fetched.refused
+        # Refused skills were not written, but one of this plugin must be reported.
+        paths = [*tree.files, *(f"{folder}/{SKILL_FILE}" for folder in all_refused)]
+        folders: set[str] = set()
+        for root in parts.skills:
+            folders.update(find_skill_folders(paths, within=self._relate(root.path)))
+        wanted: dict[str, TreeFile] = {}
+        for path, file in tree.files.items():
+            if any(is_inside(path, folder) for folder in folders):
+                wanted[path] = file
         if wanted:
             copy_tree(self.base, Tree(wanted), staging)
-        return {path: why for path, why in self.fetched.refused.items() if path in found}
+        return {folder: why for folder, why in all_refused.items() if folder in folders}
 
     def report(self, parts: ReadPlugin, name: str) -> Iterator[Diagnostic]:
         """What is wrong with a plugin, and what of it is not installed."""
@@ -230,10 +248,10 @@ class _PluginWork:
             "commands": parts.commands,
             "agents": parts.agents,
         }
-        brought = [kind for kind, found in others.items() if found]
+        brought = [kind for kind, declared in others.items() if declared]
         if brought:
             shown = name or parts.name or "The plugin"
-            listed = " and ".join((", ".join(brought[:-1]), brought[-1])).removeprefix(" and ")
+            listed = " and ".join(filter(None, (", ".join(brought[:-1]), brought[-1])))
             message = f"{shown} also has {listed}; only its skills are installed."
             yield diagnose("install-skills-only", message)
 
@@ -263,16 +281,21 @@ class _PluginWork:
     def _find_only_folder(self) -> str:
         """The folder that an archive has everything in; "" if it has more at its top."""
         files = LocalFiles()
-        listed = files.list_folder(self.base) if files.find_kind(self.base) == "folder" else []
-        is_wrapped = len(listed) == 1 and listed[0].kind == "folder"
-        is_part = is_wrapped and listed[0].name in (".claude-plugin", "skills")
-        return listed[0].name if is_wrapped and not is_part else ""
+        # A fetcher that found nothing has made no folder.
+        if files.find_kind(self.base) != "folder":
+            return ""
+        listed = files.list_folder(self.base)
+        if len(listed) != 1 or listed[0].kind != "folder":
+            return ""
+        # These are what a plugin has at its top, so the top is the plugin.
+        name = listed[0].name
+        return "" if name in (".claude-plugin", "skills") else name
 
     def _find_list(self) -> dict[str, object] | None:
         for name in MARKETPLACE_FILES:
-            found = find_json(LocalFiles(), posixpath.join(self._locate(self.top), name))
-            if found is not None:
-                return found
+            table = find_json(LocalFiles(), posixpath.join(self._locate(self.top), name))
+            if table is not None:
+                return table
         return None
 
     def _locate(self, folder: str) -> str:
@@ -311,26 +334,32 @@ def _choose_plugin(
     A marketplace may have hundreds of plugins, of which one is wanted.
     """
     inside = [entry for entry in entries if is_inside(entry.path, repository.path)]
-    paths = [posixpath.join(repository.path, one) for one in MARKETPLACE_FILES]
-    lists = [one for path in paths for one in inside if one.path == path]
-    folder = _find_plugin_folder(name, lists[:1], read)
+    by_path = {entry.path: entry for entry in inside}
+    list_paths = [posixpath.join(repository.path, file) for file in MARKETPLACE_FILES]
+    lists = [by_path[path] for path in list_paths if path in by_path]
+    # Only the first counts, as when it is read from the disk.
+    folder = _find_plugin_folder(name, lists[0], read) if lists else None
     if folder is None:
         return choose_ordinary(source, inside)
     top = posixpath.normpath(posixpath.join(repository.path, folder))
-    chosen = [one for one in inside if is_inside(one.path, "" if top == "." else top)]
-    return choose_ordinary(source, [*lists[:1], *(one for one in chosen if one not in lists)])
+    plugin_folder = "" if top == "." else top
+    of_plugin = [entry for entry in inside if is_inside(entry.path, plugin_folder)]
+    others = [entry for entry in of_plugin if entry not in lists]
+    return choose_ordinary(source, [lists[0], *others])
 
 
-def _find_plugin_folder(name: str, lists: list[GitEntry], read: ReadBlob) -> str | None:
+def _find_plugin_folder(name: str, market_list: GitEntry, read: ReadBlob) -> str | None:
     """The folder of a plugin in a marketplace; None where all files may be needed."""
-    if not name or not lists or lists[0].size > MOST_BYTES:
+    if not name or market_list.size > MOST_BYTES:
         return None
     try:
-        data = msgspec.json.decode(read(lists[0]), type=dict)
+        data = msgspec.json.decode(read(market_list), type=dict)
         plugins = parse_marketplace(data) or {}
-        folder = plugins[name].find_folder() if name in plugins else None
-        # A plugin with a repository of its own needs nothing but the list.
-        return ".claude-plugin" if name in plugins and folder is None else folder
+        if name not in plugins:
+            return None
+        folder = plugins[name].find_folder()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, UnusableEntry):
         # It is read again from the disk, where what is wrong with it becomes a sentence.
         return None
+    # A plugin with a repository of its own needs nothing but the list.
+    return ".claude-plugin" if folder is None else folder

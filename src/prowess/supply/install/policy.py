@@ -41,7 +41,7 @@ class PolicyRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     signers: str = ""
 
 
-class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+class InstallCandidate(msgspec.Struct, frozen=True, kw_only=True):
     """A skill that somebody wants to install, as far as a policy is concerned.
 
     `released_at` is None and `signer` is "" where the source does not say; `is_local` if it is on
@@ -71,7 +71,7 @@ class InstallPolicy:
             return ""
         return posixpath.join(posixpath.dirname(self._file), self._rules.signers)
 
-    def check(self, wanted: Candidate) -> None:
+    def check(self, wanted: InstallCandidate) -> None:
         """Raise `AgainstPolicy` for a skill that must not be installed."""
         self.check_known(wanted.name, wanted.source, wanted.tree)
         self._check_age(wanted)
@@ -84,28 +84,34 @@ class InstallPolicy:
 
     def check_known(self, name: str, source: str, tree: str) -> None:
         """Raise `AgainstPolicy` for a name, a source or a digest that is not allowed."""
-        rules = self._rules
-        for number, pattern in enumerate(rules.blocked):
+        for number, pattern in enumerate(self._rules.blocked):
             if matches_wildcard(name, pattern):
                 self._refuse(name, ("blocked", str(number)), f"its name matches “{pattern}”")
-        allowed = rules.sources
-        if allowed is not None and not any(matches_wildcard(source, one) for one in allowed):
+        if not self._is_allowed(source):
             self._refuse(name, ("sources",), f"{source} is not an allowed source")
-        digests = rules.digests.get(name)
+        # A name without digests is free: the list pins versions, it does not list all skills.
+        digests = self._rules.digests.get(name)
         if digests is not None and tree not in digests:
             reason = f"its digest is {tree}, which is not among those allowed"
             self._refuse(name, ("digests", name), reason)
 
-    def _check_age(self, wanted: Candidate) -> None:
+    def _is_allowed(self, source: str) -> bool:
+        allowed = self._rules.sources
+        if allowed is None:
+            return True
+        return any(matches_wildcard(source, pattern) for pattern in allowed)
+
+    def _check_age(self, wanted: InstallCandidate) -> None:
         days = self._rules.minimum_age
         # A folder or repository on this disk is the user's own work.
         if not days or wanted.is_local:
             return
+        # Unknown is too young: otherwise whoever releases could leave the date out.
         if wanted.released_at is None:
-            self._refuse(
-                wanted.name, ("minimum_age",), "its source does not say when it was released"
-            )
-        elif datetime.now(UTC) - wanted.released_at < timedelta(days=days):
+            reason = "its source does not say when it was released"
+            self._refuse(wanted.name, ("minimum_age",), reason)
+        age = datetime.now(UTC) - wanted.released_at
+        if age < timedelta(days=days):
             when = wanted.released_at.date().isoformat()
             reason = f"it was released on {when}, and a release must be at least {days} days old"
             self._refuse(wanted.name, ("minimum_age",), reason)
@@ -145,8 +151,13 @@ def _parse_rules(file: str, text: str) -> PolicyRules:
         rules = msgspec.convert(data.get("install", {}), PolicyRules)
     except msgspec.ValidationError as error:
         raise InvalidPolicy(file, str(error)) from error
-    for name, digests in rules.digests.items():
-        for digest in digests:
+    _check_digests(file, rules.digests)
+    return rules
+
+
+def _check_digests(file: str, digests: Mapping[str, tuple[str, ...]]) -> None:
+    """Raise `InvalidPolicy` for one that no skill can have, such as a digest in capitals."""
+    for name, allowed in digests.items():
+        for digest in allowed:
             if not _DIGEST.fullmatch(digest):
                 raise InvalidPolicy(file, f"“{digest}” of {name} is not sha256: and 64 hex digits")
-    return rules

@@ -32,9 +32,13 @@ def find_private_host(source: InstallSource) -> str | None:
     name = host.rstrip(".")
     if is_private_name(name):
         return host
+    port = parts.port or _PORTS[scheme]
     try:
-        found = resolve(name, parts.port or _PORTS[scheme], seconds=_SECONDS)
+        resolved = resolve(name, port, seconds=_SECONDS)
     except NameUnresolved:
         # Then it cannot be fetched either, and whoever tries says why.
         return None
-    return None if all(is_public(one.address) for one in found) else host
+    # A name may have several addresses, and the download may use any of them.
+    if all(is_public(one.address) for one in resolved):
+        return None
+    return host

@@ -57,11 +57,14 @@ class SiteFetcher:
             except FetchError as error:
                 raise SourceFailed(source.text, error.message) from error
             digests = _write(cache, index, staging)
+            # Before anybody sees a plan: files that were not signed are not offered.
             signed = check_site(source, index, digests, context)
-        versions = {name: one.version for name, one in index.skills.items()}
-        known = {name: version for name, version in versions.items() if version is not None}
+        versions: dict[str, str] = {}
+        for name, skill in index.skills.items():
+            if skill.version is not None:
+                versions[name] = skill.version
         return Fetched(
-            versions=known,
+            versions=versions,
             signer=signed.signer,
             diagnostics=(*index.diagnostics, *signed.diagnostics),
         )

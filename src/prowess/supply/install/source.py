@@ -27,6 +27,8 @@ _GITHUB = "https://github.com"
 _GITLAB = "https://gitlab.com"
 _LOCAL = re.compile(r"(\.{1,2}|~)?/|\.{1,2}$|~$|[A-Za-z]:[\\/]")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9_][\w.-]*(/.+)?")
+# `/OWNER/NAME` and `/OWNER/NAME/tree/REF/PATH`; GitLab has `/-/` before `tree`.
+_REPOSITORY_PAGE = re.compile(r"/([^/]+)/([^/]+?)(?:\.git)?(?:/(?:-/)?tree/([^/]+)(?:/(.*))?)?/?")
 _SCP = re.compile(r"[\w.-]+@[\w.-]+:(?!/)[^\s]+")
 _LOCAL_GIT = re.compile(r".*\.git/?(@[^/@#]+)?(#.*)?")
 _LOCAL_ARCHIVE = re.compile(r"(.*\.(?:zip|skill|tar\.gz|tgz))(?:#sha256[=:]([0-9a-f]{64}))?")
@@ -89,14 +91,18 @@ def parse_source(
     `parsers` for further kinds are asked first.
     """
     stripped = lower_scheme(text.strip())
-    if not stripped or stripped.startswith("-"):
-        raise InvalidSource(text, "it is not a source" if stripped else "it is empty")
+    if not stripped:
+        raise InvalidSource(text, "it is empty")
+    # git and other programs would take it for an option.
+    if stripped.startswith("-"):
+        raise InvalidSource(text, "it is not a source")
     if _CONTROL.search(stripped):
         raise InvalidSource(text, "it has control characters")
     for parse in parsers:
-        found = parse(stripped, cwd)
-        if found is not None:
-            return found
+        source = parse(stripped, cwd)
+        if source is not None:
+            return source
+    # A path comes before everything else, because only it may have these marks in its name.
     if _LOCAL.match(stripped):
         return _parse_local(stripped, cwd=cwd, home=home)
     if "://" in stripped or stripped.startswith(("github:", "gitlab:")):
@@ -104,6 +110,7 @@ def parse_source(
     if _SCP.match(stripped):
         return _parse_scp(stripped)
     body = _cut_fragment(stripped)[0]
+    # `pdf.zip` is no repository, so it needs no `./`.
     if body.endswith(ARCHIVE_SUFFIXES):
         return _parse_local(stripped, cwd=cwd, home=home)
     return _parse_repository(stripped, _GITHUB)
@@ -142,9 +149,11 @@ def split_address(text: str, url: str, *, hint: str | None = None) -> SplitResul
     """
     try:
         parts = urlsplit(url)
+        # Python checks the number only when somebody asks for it.
         _ = parts.port
     except ValueError as error:
         raise InvalidSource(text, f"the URL is malformed ({error})") from None
+    # `ssh://git@host` names a user and needs one; elsewhere the name is half of a password.
     has_user = parts.username is not None and parts.scheme != "ssh"
     if has_user or parts.password is not None:
         raise InvalidSource(text, "a URL with a password would end up in the lock file", hint)
@@ -159,22 +168,26 @@ def split_address(text: str, url: str, *, hint: str | None = None) -> SplitResul
 
 
 def _parse_local(text: str, *, cwd: str, home: str) -> InstallSource:
-    repository = _LOCAL_GIT.fullmatch(text)
-    archive = _LOCAL_ARCHIVE.fullmatch(text)
-    # Any other path may have these marks in its name.
-    path, skill, ref = _cut_suffixes(text) if repository is not None else (text, "", "")
-    if archive is not None:
-        path = archive[1]
-    if path == "~" or path.startswith("~/"):
-        path = home + path[1:]
-    location = posixpath.normpath(posixpath.join(cwd, path))
-    shown = _show_local(location, cwd)
-    if repository is not None:
+    if _LOCAL_GIT.fullmatch(text):
+        path, skill, ref = _cut_suffixes(text)
+        location = _resolve_local(path, cwd=cwd, home=home)
+        shown = _show_local(location, cwd)
         return InstallSource(kind=GIT, location=location, text=shown, skill=skill, ref=ref)
+    archive = _LOCAL_ARCHIVE.fullmatch(text)
     if archive is not None:
+        location = _resolve_local(archive[1], cwd=cwd, home=home)
+        shown = _show_local(location, cwd)
         digest = archive[2] or ""
         return InstallSource(kind=ARCHIVE, location=location, text=shown, digest=digest)
-    return InstallSource(kind=FOLDER, location=location, text=shown)
+    # A folder may have `@` and `#` in its name, so nothing is cut off.
+    location = _resolve_local(text, cwd=cwd, home=home)
+    return InstallSource(kind=FOLDER, location=location, text=_show_local(location, cwd))
+
+
+def _resolve_local(path: str, *, cwd: str, home: str) -> str:
+    if path == "~" or path.startswith("~/"):
+        path = home + path[1:]
+    return posixpath.normpath(posixpath.join(cwd, path))
 
 
 def _show_local(location: str, cwd: str) -> str:
@@ -213,37 +226,39 @@ def _parse_url(text: str) -> InstallSource:
     url = text.removeprefix("git+")
     scheme = url.partition("://")[0]
     if scheme not in _PROTOCOLS:
-        allowed = ", ".join(f"{one}://" for one in _PROTOCOLS)
+        allowed = ", ".join(f"{known}://" for known in _PROTOCOLS)
         raise InvalidSource(text, f"“{scheme[:40]}” URLs are not supported; use {allowed}")
     parts = split_address(text, url, hint="Let git's credential helper keep the password.")
-    if (parts.hostname or "").startswith("-") or "::" in url:
+    host = parts.hostname or ""
+    # ssh takes a host with a dash as an option, and git runs `ext::PROGRAM`.
+    if host.startswith("-") or "::" in url:
         raise InvalidSource(text, "git would treat the URL as an option or run it as a program")
-    if parts.scheme in ("http", "https") and not is_git:
-        found = _parse_web(text, url, parts.netloc, parts.path, parts.fragment)
-        if found is not None:
-            return found
+    is_web = parts.scheme in ("http", "https")
+    if is_web and not is_git:
+        source = _parse_web(text, url, parts)
+        if source is not None:
+            return source
     return _parse_git_url(text, url)
 
 
-def _parse_web(text: str, url: str, server: str, path: str, fragment: str) -> InstallSource | None:
+def _parse_web(text: str, url: str, parts: SplitResult) -> InstallSource | None:
     """A page of GitHub or GitLab, or an archive; None for any other address."""
-    scheme = url.partition("://")[0]
-    tree = re.fullmatch(r"/([^/]+)/([^/]+?)(?:\.git)?(?:/(?:-/)?tree/([^/]+)(?:/(.*))?)?/?", path)
-    is_archive = path.endswith(ARCHIVE_SUFFIXES)
-    if is_archive:
-        found = _DIGEST.fullmatch(fragment)
+    if parts.path.endswith(ARCHIVE_SUFFIXES):
         location = url.partition("#")[0]
-        digest = found[1] if found is not None else ""
+        fragment_digest = _DIGEST.fullmatch(parts.fragment)
+        digest = fragment_digest[1] if fragment_digest is not None else ""
         return InstallSource(kind=ARCHIVE, location=location, text=location, digest=digest)
-    if tree is None or server not in ("github.com", "gitlab.com"):
+    page = _REPOSITORY_PAGE.fullmatch(parts.path)
+    server = parts.netloc
+    if page is None or server not in ("github.com", "gitlab.com"):
         return None
-    owner, name, ref, inner = tree.groups()
+    owner, name, ref, inner = page.groups()
     name, _, skill = name.partition("@")
     prefix = "" if server == "github.com" else "gitlab:"
-    fragment_ref, _, fragment_skill = fragment.partition("@")
+    fragment_ref, _, fragment_skill = parts.fragment.partition("@")
     return InstallSource(
         kind=GIT,
-        location=f"{scheme}://{server}/{owner}/{name}.git",
+        location=f"{parts.scheme}://{server}/{owner}/{name}.git",
         text=f"{prefix}{owner}/{name}",
         path=check_path(text, unquote(inner or "").strip("/")),
         ref=check_ref(text, unquote(ref or fragment_ref)),
@@ -261,12 +276,13 @@ def _parse_git_url(text: str, url: str) -> InstallSource:
         if _CONTROL.search(path):
             raise InvalidSource(text, "it has control characters")
         location = path
-    is_git = text.startswith(("git+", "ssh://", "file://")) or body.endswith(".git")
-    if not is_git:
+    is_named_git = body.endswith(".git")
+    if not is_named_git and not text.startswith(("git+", "ssh://", "file://")):
         hint = "Add .git to the URL, or write git+https://…, if it is a git repository."
         raise InvalidSource(text, "this URL does not show what kind of source it is", hint)
     # Without the mark a lock file could not tell it from a web page.
-    shown = body if not text.startswith("git+") or body.endswith(".git") else f"git+{body}"
+    needs_mark = text.startswith("git+") and not is_named_git
+    shown = f"git+{body}" if needs_mark else body
     return InstallSource(kind=GIT, location=location, text=shown, ref=ref, skill=skill)
 
 

@@ -60,27 +60,29 @@ def sync_installed(installer: Installer, options: SyncOptions) -> Synced:
             installer.check_locked(entry)
         recover(place.list_folders(content.skills))
         work = check_targets(place, content.skills, installer.store, exact=options.frozen)
-        edited = [pair for pair in work if pair[1].state == CHANGED]
-        if options.frozen and not options.theirs:
-            _refuse_edited(edited)
-        states = (MISSING, OLDER, CHANGED) if options.theirs else (MISSING, OLDER)
-        wanted = [pair for pair in work if pair[1].state in states]
-        _gather_trees(installer, wanted, offline=options.offline)
-        for entry, checked in wanted:
+        restored = _select(work, MISSING, OLDER)
+        left = _select(work, CHANGED)
+        if options.theirs:
+            restored, left = _select(work, MISSING, OLDER, CHANGED), []
+        if options.frozen and left:
+            names = dict.fromkeys(entry.name for entry, _ in left)
+            raise LocalChanges(tuple(names), hint=_HINT)
+        # Everything is in the store before the first folder changes: a source that fails costs
+        # nothing.
+        _gather_trees(installer, restored, offline=options.offline)
+        for entry, checked in restored:
             if options.backup and checked.state == CHANGED:
                 save_backup(place, checked.folder)
             _restore(installer, entry, checked.folder, offline=options.offline)
     return Synced(
-        restored=_list_folders(wanted),
-        unchanged=sum(checked.state == OK for _, checked in work),
-        edited=() if options.theirs else _list_folders(edited),
+        restored=_list_folders(restored),
+        unchanged=len(_select(work, OK)),
+        edited=_list_folders(left),
     )
 
 
-def _refuse_edited(edited: _Work) -> None:
-    if edited:
-        names = dict.fromkeys(entry.name for entry, _ in edited)
-        raise LocalChanges(tuple(names), hint=_HINT)
+def _select(work: _Work, *states: str) -> _Work:
+    return [(entry, checked) for entry, checked in work if checked.state in states]
 
 
 def _list_folders(work: _Work) -> tuple[str, ...]:
@@ -88,10 +90,11 @@ def _list_folders(work: _Work) -> tuple[str, ...]:
 
 
 def _gather_trees(installer: Installer, work: _Work, *, offline: bool) -> None:
-    """Fetch what the store does not have, before any folder is touched."""
-    missing = {entry.tree: entry for entry, _ in work if not installer.store.has(entry.tree)}
-    uses = Counter((entry.source, entry.resolved) for entry in missing.values())
-    for entry in missing.values():
+    """Fetch what the store does not have."""
+    needed = {entry.tree: entry for entry, _ in work}
+    missing = [entry for tree, entry in needed.items() if not installer.store.has(tree)]
+    uses = Counter((entry.source, entry.resolved) for entry in missing)
+    for entry in missing:
         is_shared = uses[entry.source, entry.resolved] > 1
         fetch_locked(installer, entry, offline=offline, is_shared=is_shared)
 
@@ -127,7 +130,8 @@ def get_locked_skill(
     """The locked version of a skill, fetched into the staging folder. Raises `SourceFailed`."""
     # Some sources can be asked for the exact version; of all others the digest decides. An imported
     # skill may have no version; then its branch is asked.
-    ref = (entry.resolved or None) if entry.kind in VERSIONED else None
+    is_known = entry.kind in VERSIONED and entry.resolved
+    ref = entry.resolved if is_known else None
     for fetched in installer.fetch_again(entry, ref=ref, is_shared=is_shared):
         for skill in fetched.skills:
             if skill.tree.digest == entry.tree:

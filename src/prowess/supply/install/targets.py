@@ -56,10 +56,10 @@ class InstallPlace(msgspec.Struct, frozen=True, kw_only=True):
         A lock file may come with a clone, so a project's targets must really be in the project.
         """
         if self.scope == USER:
-            path = target[2:] if target.startswith("~/") else target
-            return posixpath.join(self.base, path)
+            return posixpath.join(self.base, target.removeprefix("~/"))
         folder = posixpath.normpath(posixpath.join(self.base, target))
-        if posixpath.isabs(target) or not folder.startswith(f"{self.base}/"):
+        is_inside = folder.startswith(f"{self.base}/")
+        if posixpath.isabs(target) or not is_inside:
             raise InvalidLock(self.lock_path, f"the target {target[:200]} is outside the project")
         if self.leads_out(folder):
             cause = f"the target {target[:200]} is outside the project, through a symlink"
@@ -68,7 +68,10 @@ class InstallPlace(msgspec.Struct, frozen=True, kw_only=True):
 
     def list_folders(self, entries: Iterable[LockedSkill]) -> list[str]:
         """Every folder of these skills. Raises `InvalidLock`."""
-        return [self.resolve_target(target) for one in entries for target in one.targets]
+        folders: list[str] = []
+        for entry in entries:
+            folders += map(self.resolve_target, entry.targets)
+        return folders
 
     def leads_out(self, folder: str) -> bool:
         """Whether a symlink on the way to a folder leads out of the project."""
@@ -76,11 +79,12 @@ class InstallPlace(msgspec.Struct, frozen=True, kw_only=True):
             return False
         files = LocalFiles()
         top = files.find_real_path(self.base) or self.base
+        # What is not there yet is made as a plain folder, so only what is there can be a link.
         above = posixpath.dirname(folder)
-        while files.find_kind(above) is None and above != self.base:
+        while above != self.base and files.find_kind(above) is None:
             above = posixpath.dirname(above)
         real = files.find_real_path(above) or above
-        return real != top and not real.startswith(f"{top}/")
+        return not f"{real}/".startswith(f"{top}/")
 
 
 def find_place(skills: Skills, *, user: bool) -> InstallPlace:
@@ -105,13 +109,15 @@ def find_own_folder(facts: Facts) -> str:
 
 def _find_project(cwd: str, repository: str | None) -> str:
     """The nearest folder with a lock file, up to the repository; else the repository itself."""
+    if repository is None:
+        return cwd
     files = LocalFiles()
     folder = cwd
-    while repository is not None and folder != repository:
+    while folder != repository:
         if files.find_kind(posixpath.join(folder, LOCK_NAME)) == "file":
             return folder
         folder = posixpath.dirname(folder)
-    return repository or cwd
+    return repository
 
 
 def choose_folders(skills: Skills, place: InstallPlace, agents: tuple[str, ...]) -> list[str]:

@@ -17,11 +17,12 @@ from prowess.reports.install_check import SkillVersion
 from prowess.reports.install_plan import PlannedSkill
 from prowess.runtime import Skills
 from prowess.state.install_lock import LockContent, LockedSkill
-from prowess.supply.install.fetch import FetchedSkill, FetchedSource
+from prowess.supply.install.fetch import FetchedSkill
 from prowess.supply.install.installer import Installer
 from prowess.supply.install.merge import OURS, THEIRS, EditedSkill
 from prowess.supply.install.plan import PlannedInstall, Wanted
 from prowess.supply.install.semantic_version import is_older
+from prowess.supply.install.source import InstallSource
 from prowess.supply.install.sync import get_locked_skill
 from prowess.supply.install.targets import USER, InstallPlace, find_place
 from prowess.text.differences import render_difference
@@ -72,17 +73,19 @@ def _find_plain(skills: Skills, name: str) -> str:
     folders = [one.folder for one in candidates if one.root.scope in _PLAIN_SCOPES]
     if not folders:
         return ""
-    places = [find_place(skills, user=user) for user in (False, True)]
+    # What is not in the lock file of the project may be in that of the user.
+    of_project = find_place(skills, user=False)
+    of_user = find_place(skills, user=True)
     try:
-        # What is not in the one lock file may be in the other.
-        locked = {one for place in places for one in place.list_folders(_load_entries(place))}
+        locked = {*_list_locked(of_project), *_list_locked(of_user)}
     except InvalidLock:
+        # Another command says what is wrong with it; here it would hide the wrong name.
         return ""
     return next((folder for folder in folders if folder not in locked), "")
 
 
-def _load_entries(place: InstallPlace) -> tuple[LockedSkill, ...]:
-    return place.open_lock().load().skills
+def _list_locked(place: InstallPlace) -> list[str]:
+    return place.list_folders(place.open_lock().load().skills)
 
 
 def find_updates(installer: Installer, entries: Iterable[LockedSkill]) -> Iterator[Update]:
@@ -102,21 +105,23 @@ def find_updates(installer: Installer, entries: Iterable[LockedSkill]) -> Iterat
 
 
 def _find_update(installer: Installer, entry: LockedSkill, *, is_shared: bool) -> Update:
-    found: FetchedSource | None = None
+    source: InstallSource | None = None
     skill: FetchedSkill | None = None
-    for found in installer.fetch_again(entry, is_shared=is_shared):
-        skill = find_same(found.skills, entry)
+    for fetched in installer.fetch_again(entry, is_shared=is_shared):
+        source, skill = fetched.source, find_same(fetched.skills, entry)
         if skill is not None:
             break
-    if skill is None or found is None:
+    if skill is None or source is None:
         problem = f"{entry.source} no longer has “{entry.name}”"
         return Update(entry=entry, version=_describe(entry, state="gone", problem=problem))
     if skill.name != entry.name:
         # Another name may replace another skill, so nobody gets it without having asked for it.
         problem = f"{entry.source} has “{skill.name}” in its place"
         return Update(entry=entry, version=_describe(entry, state="renamed", problem=problem))
+    # The commit may be new although the files of this skill are not.
+    is_same = skill.tree.digest == entry.tree
     # A registry may call an older version its latest again; that is no update.
-    if skill.tree.digest == entry.tree or is_older(skill.resolved, entry.resolved):
+    if is_same or is_older(skill.resolved, entry.resolved):
         version = _describe(entry, latest=skill.resolved)
         return Update(entry=entry, version=version)
     latest = skill.resolved or skill.tree.digest
@@ -128,7 +133,7 @@ def _find_update(installer: Installer, entry: LockedSkill, *, is_shared: bool) -
     version = _describe(entry, state="outdated", latest=latest)
     folders = tuple(installer.place.resolve_target(target) for target in entry.targets)
     wanted = Wanted(
-        source=found.source, skill=skill, folders=folders, method=entry.method, previous=entry
+        source=source, skill=skill, folders=folders, method=entry.method, previous=entry
     )
     return Update(entry=entry, version=version, wanted=wanted)
 
@@ -150,8 +155,10 @@ def find_same(skills: Sequence[FetchedSkill], entry: LockedSkill) -> FetchedSkil
     for skill in skills:
         if skill.path == entry.path:
             return skill
-    named = [skill for skill in skills if skill.name == entry.name]
-    return named[0] if len(named) == 1 else None
+    same_name = [skill for skill in skills if skill.name == entry.name]
+    if len(same_name) != 1:
+        return None
+    return same_name[0]
 
 
 def _describe(
@@ -180,9 +187,8 @@ def combine_edits(installer: Installer, planned: PlannedInstall, strategy: str) 
     if planned.plan.edited and not strategy:
         raise LocalChanges(tuple(skill.name for skill in planned.plan.edited))
     for wanted, skill in zip(planned.wanted, planned.plan.skills, strict=True):
-        for target in skill.targets:
-            if target.action != "edited":
-                continue
+        edited_targets = [target for target in skill.targets if target.action == "edited"]
+        for target in edited_targets:
             base = _find_base(installer, wanted.previous, needed=strategy != OURS)
             edited = EditedSkill(
                 skill.name,
@@ -224,12 +230,15 @@ def _render_changes(
     base: str, folder: str, changes: TreeChanges, entry: LockedSkill
 ) -> Iterator[str]:
     for path in (*changes.changed, *changes.missing, *changes.added):
-        old = _read_text(base, path) if path in entry.files else ""
-        new = "" if path in changes.missing else _read_text(folder, path)
+        was_there = path in entry.files
+        is_there = path not in changes.missing
+        old = _read_text(base, path) if was_there else ""
+        new = _read_text(folder, path) if is_there else ""
         if old is None or new is None:
             yield f"Binary file {path} differs"
-        else:
-            yield render_difference(path, old, new) or f"The mode of {path} differs"
+            continue
+        # A file with the same text is changed if it became a program, or no longer is one.
+        yield render_difference(path, old, new) or f"The mode of {path} differs"
 
 
 def _read_text(folder: str, path: str) -> str | None:

@@ -50,11 +50,11 @@ def check_targets(
     place: InstallPlace, entries: Iterable[LockedSkill], store: SkillStore, *, exact: bool = False
 ) -> list[tuple[LockedSkill, CheckedTarget]]:
     """The state of every folder of these skills; with `exact`, what programs left counts, too."""
-    return [
-        (entry, _check_target(place, entry, target, store, exact=exact))
-        for entry in entries
-        for target in entry.targets
-    ]
+    checked: list[tuple[LockedSkill, CheckedTarget]] = []
+    for entry in entries:
+        for target in entry.targets:
+            checked.append((entry, _check_target(place, entry, target, store, exact=exact)))
+    return checked
 
 
 def _check_target(
@@ -65,6 +65,7 @@ def _check_target(
     state, changes = MISSING, TreeChanges()
     if found is not None:
         expected = entry.get_tree()
+        # Notes of another installer never count; what programs left behind does, if `exact`.
         kept = leave_out_origin(found) if exact else leave_out_generated(found, expected)
         changes = compare_trees(expected, kept)
         state = _choose_state(changes, found, kept, store)
@@ -101,8 +102,11 @@ def list_present(skills: Skills, place: InstallPlace, content: LockContent) -> I
     scope = Scope.USER if place.scope == USER else Scope.PROJECT
     for outcome in skills.snapshot.outcomes:
         candidate = outcome.candidate
-        is_here = candidate.root.scope is scope and candidate.folder.startswith(f"{place.base}/")
-        if is_here and posixpath.basename(candidate.location) == SKILL_FILE:
+        is_in_scope = candidate.root.scope is scope
+        is_here = candidate.folder.startswith(f"{place.base}/")
+        # Commands are single files, which nobody installs.
+        is_skill = posixpath.basename(candidate.location) == SKILL_FILE
+        if is_in_scope and is_here and is_skill:
             yield candidate.folder
     # The scan does not read the folders of other hosts, and of agents without a profile.
     installed = map(posixpath.dirname, place.list_folders(content.skills))
