@@ -10,7 +10,7 @@ import io
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from prowess.model.file_content import FileContent
 from prowess.state.unpacked_files import find_refusal
@@ -35,30 +35,39 @@ def unpack_archive(data: bytes, *, most_bytes: int, most_files: int) -> dict[str
 
 def unpack_files(data: bytes, *, most_bytes: int, most_files: int) -> dict[str, FileContent]:
     """The files of an archive by their paths. Raises `InvalidArchive`."""
+    # By the first bytes: a name or a content type is only what somebody says.
     if data.startswith(_GZIP):
-        found = _unpack_tar(_decompress(data, most_bytes + most_files * 2 * _TAR_BLOCK))
+        most_content = most_bytes + most_files * 2 * _TAR_BLOCK
+        members = _unpack_tar(_decompress(data, most_content))
     elif data.startswith(_ZIP):
-        found = _unpack_zip(data, most_bytes)
+        members = _unpack_zip(data, most_bytes)
     else:
         raise InvalidArchive("it is neither a .tar.gz nor a .zip file")
-    files: dict[str, FileContent] = {}
-    total = 0
     try:
-        for path, content in found:
-            total += len(content.data)
-            if len(files) >= most_files:
-                raise InvalidArchive(f"it has more than {most_files} files")
-            if total > most_bytes:
-                raise InvalidArchive(f"it has more than {most_bytes:,} bytes when unpacked")
-            if path in files:
-                raise InvalidArchive(f"it has {path[:100]!r} twice")
-            files[path] = content
+        return _collect(members, most_bytes=most_bytes, most_files=most_files)
     except InvalidArchive:
         raise
     except Exception as error:
         # The readers raise anything for hostile bytes, even IndexError for an empty name.
         cause = str(error) or type(error).__name__
         raise InvalidArchive(f"it is damaged ({cause})") from error
+
+
+def _collect(
+    members: Iterable[tuple[str, FileContent]], *, most_bytes: int, most_files: int
+) -> dict[str, FileContent]:
+    files: dict[str, FileContent] = {}
+    total = 0
+    for path, content in members:
+        total += len(content.data)
+        if len(files) >= most_files:
+            raise InvalidArchive(f"it has more than {most_files} files")
+        if total > most_bytes:
+            raise InvalidArchive(f"it has more than {most_bytes:,} bytes when unpacked")
+        # Readers differ in which of the two they take, so a reviewer may have seen the other.
+        if path in files:
+            raise InvalidArchive(f"it has {path[:100]!r} twice")
+        files[path] = content
     return files
 
 
@@ -82,10 +91,12 @@ def _unpack_tar(content: bytes) -> Iterator[tuple[str, FileContent]]:
             if member.isdir():
                 continue
             path = _check_path(member.name)
+            # For a hard link `extractfile` would open what it leads to.
             file = archive.extractfile(member) if member.isreg() else None
             if file is None:
                 raise InvalidArchive(f"{path[:100]!r} in it is not an ordinary file")
-            yield path, FileContent(file.read(), bool(member.mode & _EXECUTABLE))
+            is_executable = bool(member.mode & _EXECUTABLE)
+            yield path, FileContent(file.read(), is_executable)
 
 
 def _unpack_zip(data: bytes, most_bytes: int) -> Iterator[tuple[str, FileContent]]:
@@ -95,18 +106,22 @@ def _unpack_zip(data: bytes, most_bytes: int) -> Iterator[tuple[str, FileContent
                 continue
             path = _check_path(member.filename)
             # The upper half has the mode of a Unix file; 0 where none was written.
-            kind = member.external_attr >> 16 & 0o170000
+            mode = member.external_attr >> 16
+            kind = mode & 0o170000
             if kind not in (0, 0o100000):
                 raise InvalidArchive(f"{path[:100]!r} in it is not an ordinary file")
             with archive.open(member) as file:
                 # What the archive says about sizes may be wrong, so the bytes are counted.
                 content = file.read(most_bytes + 1)
-            yield path, FileContent(content, bool(member.external_attr >> 16 & _EXECUTABLE))
+            yield path, FileContent(content, bool(mode & _EXECUTABLE))
 
 
 def _check_path(path: str) -> str:
     plain = path.removeprefix("./")
     refusal = find_refusal(plain)
-    if refusal is not None or "\\" in plain:
-        raise InvalidArchive(f"{path[:100]!r} in it is refused: {refusal or 'it has a backslash'}")
+    if refusal is None and "\\" in plain:
+        refusal = "it has a backslash"
+    if refusal is not None:
+        raise InvalidArchive(f"{path[:100]!r} in it is refused: {refusal}")
+    # `a//b` and `a/./b` are the same file as `a/b`, and must count as such.
     return "/".join(part for part in plain.split("/") if part not in ("", "."))

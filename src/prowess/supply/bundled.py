@@ -81,19 +81,18 @@ def find_plugins_folder() -> str | None:
 def find_shipped_places(host: str) -> dict[str, str]:
     """The folder of the builtin plugins; other hosts have some of their own, or none."""
     folder = find_plugins_folder()
-    return {"builtin_plugins": folder} if folder is not None and host == _OWN_HOST else {}
+    if folder is None or host != _OWN_HOST:
+        return {}
+    return {"builtin_plugins": folder}
 
 
 def find_features(settings: Settings) -> dict[str, str]:
     """The features that are on, each with the id of the builtin plugin that turns it on, or ""."""
-    found = {
-        feature: plugin.id
-        for plugin in BUILTIN_PLUGINS
-        if _is_plugin_on(plugin, settings)
-        for feature in plugin.features
-    }
-    on = [name for name, is_on in settings.features.items() if is_on]
-    return {**dict.fromkeys(on, ""), **found}
+    features = {name: "" for name, is_on in settings.features.items() if is_on}
+    for plugin in BUILTIN_PLUGINS:
+        if _is_plugin_on(plugin, settings):
+            features |= dict.fromkeys(plugin.features, plugin.id)
+    return features
 
 
 def _is_plugin_on(plugin: BuiltinPlugin, settings: Settings) -> bool:
@@ -119,15 +118,19 @@ class BundledSource:
             return Discovered()
         features = find_features(project.load_own_settings())
         has_program = project.facts.find_bin
+        # Those of no plugin first, because hosts decide between equal names by this order.
         by_plugin: dict[str, list[Shipped]] = {"": []}
-        for one in SHIPPED:
-            if _is_on(one, features, has_program):
-                by_plugin.setdefault(features.get(one.feature or "", ""), []).append(one)
-        roots = {plugin: _make_root(folder, plugin) for plugin in by_plugin}
-        found = [
-            _make_candidate(one, roots[plugin]) for plugin, all in by_plugin.items() for one in all
-        ]
-        return Discovered(tuple(found), roots=tuple(roots.values()))
+        for shipped in SHIPPED:
+            if _is_on(shipped, features, has_program):
+                plugin = features.get(shipped.feature or "", "")
+                by_plugin.setdefault(plugin, []).append(shipped)
+        roots: list[Root] = []
+        candidates: list[Candidate] = []
+        for plugin, skills in by_plugin.items():
+            root = _make_root(folder, plugin)
+            roots.append(root)
+            candidates += [_make_candidate(skill, root) for skill in skills]
+        return Discovered(tuple(candidates), roots=tuple(roots))
 
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
         """Read the header of a skill that ships."""

@@ -49,10 +49,18 @@ def sync_set(source: str, target: str, files: FileSystem | None = None) -> tuple
     try:
         items = files.list_folder(source)
     except OSError:
+        # A program that ships no set for this platform has no such folder.
         return ()
-    names = [item.name for item in items if item.kind == "folder" and not item.is_link]
-    skills = [name for name in names if not name.startswith(".")][:_MOST_SKILLS]
-    return tuple(_sync(name, f"{source}/{name}", f"{target}/{name}", files) for name in skills)
+    synced: list[SyncedSkill] = []
+    for item in items:
+        is_folder = item.kind == "folder" and not item.is_link
+        if not is_folder or item.name.startswith("."):
+            continue
+        name = item.name
+        synced.append(_sync(name, f"{source}/{name}", f"{target}/{name}", files))
+        if len(synced) == _MOST_SKILLS:
+            break
+    return tuple(synced)
 
 
 def _sync(name: str, source: str, target: str, files: FileSystem) -> SyncedSkill:
@@ -70,30 +78,37 @@ def _sync(name: str, source: str, target: str, files: FileSystem) -> SyncedSkill
     )
     if exists and version is not None and version == old:
         return synced
-    problem = None
-    if version is None:
-        problem = f"{VERSION_FILE} has no `version`"
-    else:
-        try:
-            replace_folder(source, target)
-        except MachineError as error:
-            problem = str(error).rstrip(".")
-    if problem is not None:
+    problem = f"{VERSION_FILE} has no `version`"
+    if version is not None:
+        problem = _replace(source, target)
+    if problem:
         status: SyncStatus = "failed-keep-old" if exists else "failed"
         return msgspec.structs.replace(synced, status=status, problem=problem)
     return msgspec.structs.replace(synced, status="replaced" if exists else "installed")
 
 
+def _replace(source: str, target: str) -> str:
+    """Put a skill in place; returns what went wrong, "" for nothing."""
+    try:
+        replace_folder(source, target)
+    except MachineError as error:
+        return str(error).rstrip(".")
+    return ""
+
+
 def _read_version_file(folder: str, files: FileSystem) -> dict[str, Any]:
     """What `skill.json` says; nothing if it cannot be read, or has no version that is text."""
     try:
-        data = msgspec.json.decode(files.read_head(f"{folder}/{VERSION_FILE}", _MOST_BYTES).data)
+        content = files.read_head(f"{folder}/{VERSION_FILE}", _MOST_BYTES).data
+        data = msgspec.json.decode(content)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        # Without a version a skill is replaced if the set has one, and reported if not.
         return {}
     if not isinstance(data, dict):
         return {}
     version = data.get("version")
-    return data if isinstance(version, str) and version.strip() else {**data, "version": None}
+    has_version = isinstance(version, str) and version.strip()
+    return data if has_version else {**data, "version": None}
 
 
 class BundledSetSource:

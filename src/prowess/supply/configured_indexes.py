@@ -72,7 +72,7 @@ def allow_private(index: ConfiguredIndex, own: Settings) -> ConfiguredIndex:
     """An index of a host, private if the user's own settings allow that for the same server."""
     if index.is_own:
         return index
-    allowed = {
-        one.host for one in list_indexes(own) if one.is_own and one.private and not one.is_project
-    }
+    # A project cannot allow it: a clone would open the network around this machine.
+    of_user = (other for other in list_indexes(own) if other.is_own and not other.is_project)
+    allowed = {other.host for other in of_user if other.private}
     return msgspec.structs.replace(index, private=index.host in allowed)

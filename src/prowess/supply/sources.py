@@ -38,7 +38,8 @@ def open_sources(
     nothing. A scan asks them all at the same time, so that together they take no longer than the
     slowest. With `offline` nothing is fetched, and what was fetched before is used.
     """
-    again = refresh is not None and (refresh.name or True)
-    watch = None if refresh is None else refresh.watch
-    remote = RemoteSource(offline=offline, refresh=again, watch=watch)
+    if refresh is None:
+        return (RemoteSource(offline=offline), McpSource(offline=offline))
+    again = refresh.name or True
+    remote = RemoteSource(offline=offline, refresh=again, watch=refresh.watch)
     return (remote, McpSource(offline=offline, refresh=again))

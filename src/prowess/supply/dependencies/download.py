@@ -44,12 +44,13 @@ def carry_out_download(
     data = _fetch(download, watch)
     files = _unpack(download, data) if download.unpack else _keep_file(download, data)
     programs = _find_programs(download, files)
-    marked = {
-        path: FileContent(file.data, is_executable=file.is_executable or path in programs.values())
-        for path, file in files.items()
-    }
     below = posixpath.relpath(download.folder, download.owner)
-    placed = {posixpath.normpath(f"{below}/{path}"): file for path, file in marked.items()}
+    placed: dict[str, FileContent] = {}
+    for path, file in files.items():
+        # Archives from Windows mark nothing as a program; the author has named them.
+        is_executable = file.is_executable or path in programs.values()
+        inside_owner = posixpath.normpath(f"{below}/{path}")
+        placed[inside_owner] = FileContent(file.data, is_executable=is_executable)
     with hold_lock(download.owner, seconds=_LOCK_SECONDS):
         add_files(download.owner, placed)
         for name, path in programs.items():
@@ -63,9 +64,9 @@ def _fetch(download: Download, watch: Watch | None) -> bytes:
             data = session.get(download.url, most_bytes=MOST_DOWNLOAD_BYTES).body
     except FetchError as error:
         raise DownloadFailed(error.message) from error
-    found = hashlib.sha256(data).hexdigest()
-    if download.sha256 not in (None, found):
-        raise DownloadFailed(f"its sha256 is {found}, and the skill says {download.sha256}")
+    digest = hashlib.sha256(data).hexdigest()
+    if download.sha256 not in (None, digest):
+        raise DownloadFailed(f"its sha256 is {digest}, and the skill says {download.sha256}")
     return data
 
 
@@ -76,11 +77,11 @@ def _keep_file(download: Download, data: bytes) -> dict[str, FileContent]:
 def _unpack(download: Download, data: bytes) -> dict[str, FileContent]:
     """The files of an archive that are used, by the paths they get."""
     try:
-        found = unpack_files(data, most_bytes=MOST_UNPACKED_BYTES, most_files=MOST_UNPACKED_FILES)
+        packed = unpack_files(data, most_bytes=MOST_UNPACKED_BYTES, most_files=MOST_UNPACKED_FILES)
     except InvalidArchive as error:
         raise DownloadFailed(f"the archive is refused: {error}") from error
     files: dict[str, FileContent] = {}
-    for path, file in found.items():
+    for path, file in packed.items():
         placed = _place(path, download)
         if placed is not None:
             files[placed] = file
@@ -94,9 +95,10 @@ def _unpack(download: Download, data: bytes) -> dict[str, FileContent]:
 def _place(path: str, download: Download) -> str | None:
     """The path of a file once it is unpacked, as tar does it; None if it is left out."""
     inside = download.inside
-    is_used = inside is None or path == inside or path.startswith(f"{inside}/")
+    if inside is not None and not f"{path}/".startswith(f"{inside}/"):
+        return None
     parts = path.split("/")[download.strip :]
-    return "/".join(parts) if is_used and parts else None
+    return "/".join(parts) or None
 
 
 def _find_programs(download: Download, files: Mapping[str, FileContent]) -> dict[str, str]:
@@ -104,20 +106,21 @@ def _find_programs(download: Download, files: Mapping[str, FileContent]) -> dict
     if not download.unpack:
         # The file of a release often has the platform in its name.
         return dict.fromkeys(_check_names(download.bins) or (download.file,), download.file)
-    programs = {}
+    programs: dict[str, str] = {}
     for name in _check_names(download.bins):
-        found = _find_file(name, files)
-        if found is None:
+        path = _find_file(name, files)
+        if path is None:
             raise DownloadFailed(f"the archive has no file named {name}")
-        programs[name] = found
+        programs[name] = path
     return programs
 
 
 def _check_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """The same names, if each can be a file in one folder; they are as untrusted as the rest."""
     for name in names:
-        is_plain = name.isprintable() and not set("/\\") & set(name) and not name.startswith(".")
-        if not is_plain:
+        is_path = "/" in name or "\\" in name
+        is_odd = not name.isprintable() or name.startswith(".")
+        if is_path or is_odd:
             raise DownloadFailed(f"`bins` has {name[:80]!r}, which is not the name of a program")
     return names
 

@@ -7,7 +7,6 @@ Nothing of a server runs, and a skill of one server never reads from another.
 
 from __future__ import annotations
 
-import hashlib
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.errors import MachineError, MissingExtra, UsageError
+from prowess.errors import MachineError, MissingExtra
 from prowess.errors.mcp import McpServerError
 from prowess.model.mcp import McpServer
 from prowess.model.origin import Origin
@@ -28,7 +27,6 @@ from prowess.model.skill import (
     Candidate,
     Document,
     LoadedFrom,
-    Manifest,
     Root,
     Scope,
     Skill,
@@ -49,18 +47,17 @@ from prowess.supply.mcp.entries import (
     parse_entry,
     render_header,
 )
+from prowess.supply.mcp.served_prompts import READ_SECONDS, TAG, ServedPrompt
 from prowess.text.markup import escape_tags, escape_xml, tidy_line
 
 if TYPE_CHECKING:
     from prowess.machine.mcp.connections import McpConnections
 
-_READ_SECONDS = 20.0
 _MINUTE = 60.0
 _HOUR = 3600.0
 _OFFERS_NOTHING = "offers-nothing"
 _BUSY_SECONDS = 30.0
 _MOST_FILES_SHOWN = 50
-_TAG = "skill_of_server"
 
 
 class ServedSkills:
@@ -70,7 +67,7 @@ class ServedSkills:
         self._refresh = refresh
         self._connections: McpConnections | None = None
         self._served: dict[str, _ServedSkill] = {}
-        self._prompts: dict[str, _Prompt] = {}
+        self._prompts: dict[str, ServedPrompt] = {}
 
     def begin(
         self, search: Search, project: ScannedProject, network: NetworkSettings
@@ -138,7 +135,7 @@ class ServedSkills:
         prompts_name = project.mcp_names[1]
         listed = answer.prompts if prompts_name else ()
         for prompt in _check_prompts(server, listed, findings):
-            command = _Prompt(server, prompt, prompts_name, connections)
+            command = ServedPrompt(server, prompt, prompts_name, connections)
             candidate = command.make_candidate(root)
             self._prompts[candidate.location] = command
             candidates.append(candidate)
@@ -427,8 +424,8 @@ class _ServedSkill:
         """The instructions, marked with where they come from."""
         document = load(skill, call)
         origin = f'server="{escape_xml(self._server.name)}" uri="{escape_xml(self._entry.uri)}"'
-        body = escape_tags(document.content.strip("\n"), _TAG)
-        parts = [f"<{_TAG} {origin}>", body, *self._list_files(skill.name), f"</{_TAG}>"]
+        body = escape_tags(document.content.strip("\n"), TAG)
+        parts = [f"<{TAG} {origin}>", body, *self._list_files(skill.name), f"</{TAG}>"]
         # Bound to every file, so that an approval ends when one of them changes.
         digest = self._entry.digest or document.digest
         return msgspec.structs.replace(document, content="\n".join(parts), digest=digest)
@@ -480,7 +477,7 @@ class _ServedSkill:
 
         uri = self._entry.uri
         data = self._connections.request(
-            self._server, lambda client: requests.get_skill(client, uri), seconds=_READ_SECONDS
+            self._server, lambda client: requests.get_skill(client, uri), seconds=READ_SECONDS
         )
         try:
             entry = parse_entry(data)
@@ -510,7 +507,7 @@ def download_file(connections: McpConnections, server: McpServer, uri: str) -> b
     from prowess.machine.mcp import requests
 
     contents = connections.request(
-        server, lambda client: requests.read_resource(client, uri), seconds=_READ_SECONDS
+        server, lambda client: requests.read_resource(client, uri), seconds=READ_SECONDS
     )
     if len(contents) != 1:
         raise McpServerError(server.name, f"sent {len(contents)} files instead of one")
@@ -522,80 +519,3 @@ def download_file(connections: McpConnections, server: McpServer, uri: str) -> b
 
 def _refuse_fetch(location: str) -> bytes:
     raise PermissionError(None, "nothing is read here")
-
-
-class _Prompt:
-    """A prompt of a server as a command. Its text is final, and only a user can ask for it."""
-
-    def __init__(
-        self, server: McpServer, listed: Any, template: str, connections: McpConnections
-    ) -> None:
-        self._server = server
-        self._listed = listed
-        self._connections = connections
-        self._name = template.format(server=server.name, name=listed.name)
-
-    def make_candidate(self, root: Root) -> Candidate:
-        """The prompt before anything is decided."""
-        location = f"mcp:{self._server.name}/prompt/{self._listed.name}"
-        return Candidate(location, "", self._name, root, None)
-
-    def make_claim(self, candidate: Candidate) -> Claim:
-        """The claim of the command."""
-        arguments = tuple(argument.name for argument in self._listed.arguments or ())
-        hint = " ".join(f"[{name}]" for name in arguments)
-        described = tidy_line(self._listed.description or self._listed.title or "")
-        manifest = Manifest(
-            name=self._name,
-            description=described or None,
-            arguments=arguments,
-            argument_hint=hint or None,
-            user_invocable=True,
-            disable_model_invocation=True,
-        )
-        root = candidate.root
-        skill = Skill(
-            name=self._name,
-            description=described or None,
-            location=candidate.location,
-            folder="",
-            scope=root.scope,
-            source=root.source,
-            declared=manifest,
-            is_computed=True,
-            loader=self._load,
-        )
-        return Claim(candidate, self._name, skill)
-
-    def _load(self, skill: Skill, call: SkillCall) -> Document:
-        from prowess.machine.mcp import requests
-
-        given = self._fill(call.arguments)
-        prompt = self._connections.request(
-            self._server,
-            lambda client: requests.get_prompt(client, self._listed.name, given),
-            seconds=_READ_SECONDS,
-        )
-        contents = (message.content for message in prompt.messages)
-        texts = [one.text for one in contents if getattr(one, "type", "") == "text"]
-        origin = (
-            f'server="{escape_xml(self._server.name)}" prompt="{escape_xml(self._listed.name)}"'
-        )
-        body = escape_tags("\n\n".join(texts), _TAG)
-        text = f"<{_TAG} {origin}>\n{body}\n</{_TAG}>"
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        return Document(text, f"sha256:{digest}")
-
-    def _fill(self, typed: str) -> dict[str, str]:
-        """The arguments in their order, split at spaces; the last one takes the rest."""
-        declared = list(self._listed.arguments or ())
-        if not declared:
-            return {}
-        words = typed.split(None, len(declared) - 1)
-        names = [argument.name for argument in declared]
-        given = dict(zip(names, words, strict=False))
-        required = [argument.name for argument in declared if argument.required]
-        missing = [f"“{name}”" for name in required if name not in given]
-        if missing:
-            raise UsageError(f"/{self._name} needs {', '.join(missing)}.")
-        return given

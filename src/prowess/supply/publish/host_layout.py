@@ -36,8 +36,8 @@ from prowess.supply.publish.skill_files import is_left_out
 LINK, COPY = "link", "copy"
 # Hosts that refuse a folder which a link leads out of the root to.
 _NO_LINKS = ("inside-root", "inside-plugin", "root-only", "never")
-# States in which a host has decided to use another file, or none.
 _UNKNOWN = "unknown; Prowess has no profile of this agent, only its folder"
+# States in which a host has decided to use another file, or none.
 _NOT_USED = (State.INVALID, State.SKIPPED, State.DUPLICATE, State.DISABLED, State.SHADOWED)
 
 
@@ -79,14 +79,16 @@ class HostLayout:
         self._known = self._exports.load()
         self._top = skills.snapshot.repository or skills.snapshot.cwd
         self._source_profile = skills.profile
-        self._found = dict(_find_own(skills, self._known))
+        self._own = dict(_find_own(skills, self._known))
 
     def choose(self, names: Collection[str]) -> list[Skill]:
         """The skills of these names, or all of them. Raises `UnknownSkill`."""
+        if not names:
+            return list(self._own.values())
         for name in names:
-            if name not in self._found:
-                raise UnknownSkill(name, self._found)
-        return [skill for name, skill in self._found.items() if not names or name in names]
+            if name not in self._own:
+                raise UnknownSkill(name, self._own)
+        return [skill for name, skill in self._own.items() if name in names]
 
     def plan(
         self, chosen: Sequence[Skill], host: Skills, *, copy: bool = False
@@ -94,18 +96,19 @@ class HostLayout:
         """What is done for one host. Nothing is written."""
         folder = choose_project_folder(host)
         root = next((one for one in host.snapshot.roots if one.path == folder), None)
-        can_link = not copy and (root is None or root.links not in _NO_LINKS)
-        read = {
-            one.candidate.real: one for one in host.snapshot.outcomes if one.state not in _NOT_USED
-        }
-        off = None if root is None else root.disabled_by
+        # A folder that does not exist yet is no root of this scan, but of the next one.
+        follows_links = root is None or root.links not in _NO_LINKS
+        method = LINK if follows_links and not copy else COPY
+        used = (one for one in host.snapshot.outcomes if one.state not in _NOT_USED)
+        already_read = {outcome.candidate.real for outcome in used}
+        switched_off_by = None if root is None else root.disabled_by
         for skill in chosen:
-            planned = self._plan_skill(skill, host, folder, LINK if can_link else COPY, read)
-            if off is None or planned.action == "reads":
+            planned = self._plan_skill(skill, host, folder, method, already_read)
+            if switched_off_by is None or planned.action == "reads":
                 yield planned
-            else:
-                losses = (f"does not read the folder: {off}", *planned.losses)
-                yield msgspec.structs.replace(planned, losses=losses)
+                continue
+            losses = (f"does not read the folder: {switched_off_by}", *planned.losses)
+            yield msgspec.structs.replace(planned, losses=losses)
 
     def plan_unknown(
         self, chosen: Sequence[Skill], agent: str, folder: str, *, copy: bool = False
@@ -117,7 +120,8 @@ class HostLayout:
             laid_out = LaidOut(
                 host=agent, name=skill.name, source=source, action="reads", losses=(_UNKNOWN,)
             )
-            if (self._files.find_real_path(target) or target) == source:
+            real = self._files.find_real_path(target) or target
+            if real == source:
                 yield msgspec.structs.replace(laid_out, target=target)
                 continue
             method = COPY if copy else LINK
@@ -132,7 +136,7 @@ class HostLayout:
         host: Skills,
         folder: str,
         method: str,
-        read: Mapping[str | None, Outcome],
+        already_read: Collection[str | None],
     ) -> LaidOut:
         source = self._get_folder(skill)
         laid_out = LaidOut(
@@ -142,10 +146,11 @@ class HostLayout:
             action="create",
             losses=self._list_losses(skill, host),
         )
-        if self._files.find_real_path(skill.location) in read:
+        if self._files.find_real_path(skill.location) in already_read:
             return msgspec.structs.replace(laid_out, action="reads")
         target = posixpath.join(folder, name_folder(skill.name))
-        if target in self._known and self._files.find_link(target) is None:
+        is_exported_copy = target in self._known and self._files.find_link(target) is None
+        if is_exported_copy:
             # A host that shares the folder needed a copy; the others read that, too.
             method = COPY
         action, reason = self._judge(source, target, method)
@@ -168,29 +173,31 @@ class HostLayout:
         if not self._is_in_project(target):
             return "blocked", "a symlink leads out of the project"
         if method == COPY:
-            odd = [path for path, one in self._load(source).files.items() if not one.is_ordinary]
+            files = self._load(source).files
+            odd = [path for path, file in files.items() if not file.is_ordinary]
             if odd:
                 return "blocked", f"{min(odd)} is a symlink or a special file"
-        found = self._describe(target)
-        if found is None:
+        present = self._describe(target)
+        if present is None:
             return "create", None
-        if found == self._render_content(source, target, method):
+        if present == self._render_content(source, target, method):
             return "unchanged", None
-        known = self._known.get(target)
-        if known is None and self._is_copy(source, target):
+        exported = self._known.get(target)
+        if exported is not None:
+            if exported.content == present:
+                return "update", None
+            return "blocked", "it was changed since it was exported"
+        if self._is_copy(source, target):
             # Such as the second folder of a skill that was installed for two agents.
             return "reads", None
-        if known is None:
-            return "blocked", "it is there and was not written by `prowess export`"
-        if known.content != found:
-            return "blocked", "it was changed since it was exported"
-        return "update", None
+        return "blocked", "it is there and was not written by `prowess export`"
 
     def _is_copy(self, source: str, target: str) -> bool:
         """Whether a folder, or what it links to, has the files of the skill."""
         real = self._files.find_real_path(target)
-        is_folder = real is not None and self._files.find_kind(real) == "folder"
-        return is_folder and self._load(real or "").digest == self._load(source).digest
+        if real is None or self._files.find_kind(real) != "folder":
+            return False
+        return self._load(real).digest == self._load(source).digest
 
     def _is_in_project(self, target: str) -> bool:
         top = self._files.find_real_path(self._top) or self._top
@@ -208,7 +215,9 @@ class HostLayout:
         kind = self._files.find_kind(target)
         if kind is None:
             return None
-        return load_tree(target).digest if kind == "folder" else kind
+        if kind != "folder":
+            return kind
+        return load_tree(target).digest
 
     def _render_content(self, source: str, target: str, method: str) -> str:
         if method == LINK:
@@ -263,7 +272,10 @@ def _is_own(outcome: Outcome, known: Mapping[str, Exported]) -> bool:
     is_project = candidate.root.scope is Scope.PROJECT
     is_skill = candidate.root.source.loaded_from is LoadedFrom.SKILLS
     is_folder = posixpath.basename(candidate.location) == SKILL_FILE
-    if not (is_project and is_skill and is_folder) or candidate.folder in known:
+    if not (is_project and is_skill and is_folder):
+        return False
+    # In Prowess's own order a copy may come before its original; it must not be copied again.
+    if candidate.folder in known:
         return False
     if outcome.state in (State.SHADOWED, State.DUPLICATE):
         # A copy of it for another host may come before it here.

@@ -63,12 +63,13 @@ class SiteFolder:
 
     def plan(self, site: Mapping[str, bytes]) -> SiteChanges:
         """What writing a site changes. Raises `SiteTaken`, before anything is at stake."""
-        own = self._load_own()
+        lists = self._load_lists()
         written = [path for path, data in site.items() if self.read(path) != data]
-        stale = {path for digests in own for path in digests} - site.keys()
+        before = set[str]().union(*lists)
+        stale = before - site.keys()
         removed = [path for path in stale if self.read(path) is not None]
         for path in (*written, *removed):
-            self._check_own(path, own)
+            self._check_own(path, lists)
         return SiteChanges(tuple(sorted(written)), tuple(sorted(removed)))
 
     def write(self, site: Mapping[str, bytes], changes: SiteChanges) -> None:
@@ -76,6 +77,8 @@ class SiteFolder:
         if not changes:
             self._remove(_JOURNAL)
             return
+        # Killed at any moment, each file is in the old list or in this one, so that the next run
+        # knows it for its own.
         self._write(_JOURNAL, site[FILE_LIST])
         for path in sorted(changes.written, key=_rank):
             self._write(path, site[path])
@@ -114,16 +117,20 @@ class SiteFolder:
             yield f"{FILE_LIST} is missing"
             return
         for path, digest in self._parse(FILE_LIST, data).items():
-            found = self.read(path)
-            if found is None:
+            content = self.read(path)
+            if content is None:
                 yield f"{path} is missing"
-            elif hashlib.sha256(found).hexdigest() != digest:
+            elif hashlib.sha256(content).hexdigest() != digest:
                 yield f"{path} was changed"
 
-    def _load_own(self) -> list[dict[str, str]]:
+    def _load_lists(self) -> list[dict[str, str]]:
         """The digests of the files that earlier runs wrote, or have begun to write."""
-        lists = ((path, self.read(path)) for path in (FILE_LIST, _JOURNAL))
-        return [self._parse(path, data) for path, data in lists if data is not None]
+        lists: list[dict[str, str]] = []
+        for path in (FILE_LIST, _JOURNAL):
+            data = self.read(path)
+            if data is not None:
+                lists.append(self._parse(path, data))
+        return lists
 
     def _parse(self, path: str, data: bytes) -> dict[str, str]:
         try:
@@ -131,13 +138,14 @@ class SiteFolder:
         except InvalidFileList as error:
             raise MachineError("use", f"{self.path}/{path}", str(error)) from error
 
-    def _check_own(self, path: str, own: list[dict[str, str]]) -> None:
-        found = self.read(path)
+    def _check_own(self, path: str, lists: list[dict[str, str]]) -> None:
+        """Raise `SiteTaken` for a file that no list has with this content."""
+        content = self.read(path)
         # The list itself has no digest anywhere; that it can be read says that it is ours.
-        if found is None or path == FILE_LIST:
+        if content is None or path == FILE_LIST:
             return
-        digest = hashlib.sha256(found).hexdigest()
-        if all(digests.get(path) != digest for digests in own):
+        digest = hashlib.sha256(content).hexdigest()
+        if all(digests.get(path) != digest for digests in lists):
             raise SiteTaken(f"{self.path}/{path}")
 
     def _check_folders(self, path: str) -> None:
