@@ -14,7 +14,7 @@ import pytest
 
 from prowess.errors import MachineError
 from prowess.state import remote_cache
-from prowess.state.remote_cache import FetchedIndex, CachedSkill, RemoteCache
+from prowess.state.remote_cache import CachedSkill, FetchedIndex, RemoteCache
 from tests.remote_server import RemoteServer
 from tests.workspace import skill_text
 
