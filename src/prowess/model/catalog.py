@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import Enum
 
 import msgspec
@@ -82,9 +83,9 @@ class Catalog(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def prompt(self) -> str:
         """Both sections, as they belong in a prompt."""
-        return "\n\n".join(section for section in (self.text, self.always) if section)
+        return "\n\n".join(filter(None, (self.text, self.always)))
 
     def counts(self) -> dict[Shown, int]:
         """How many skills are shown in each way, in the order of `Shown`; zeros are left out."""
-        found = [line.shown for line in self.lines]
-        return {shown: found.count(shown) for shown in Shown if shown in found}
+        counted = Counter(line.shown for line in self.lines)
+        return {shown: counted[shown] for shown in Shown if counted[shown]}

@@ -43,6 +43,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     readable: str = ""
     programs: tuple[FilledProgram, ...] = ()
 
+    # Both leave out the values of variables, which tracebacks and logs would show.
+
     def __repr__(self) -> str:
         return (
             f"Command(text={self.text!r}, argv={self.argv!r}, env=<{len(self.env)} hidden>,"

@@ -88,14 +88,20 @@ def hide_url_secrets(url: str) -> str:
 
     try:
         parts = urlsplit(url)
-        host = parts.netloc.rpartition("@")[2]
     except ValueError:
+        # What cannot be taken apart, such as `http://[`, may have a password anywhere.
         return _MASK
+    if not parts.scheme:
+        # A variable such as `${SERVER}`, of which only the name is known.
+        return url
+    host = parts.netloc.rpartition("@")[2]
     query = f"?{_MASK}" if parts.query else ""
-    return f"{parts.scheme}://{host}{parts.path}{query}" if parts.scheme else url
+    return f"{parts.scheme}://{host}{parts.path}{query}"
 
 
 def _hide(name: str, value: Any) -> Any:
     if name in ("env", "headers"):
         return dict.fromkeys(value, _MASK)
-    return hide_url_secrets(value) if name == "url" else value
+    if name == "url":
+        return hide_url_secrets(value)
+    return value

@@ -14,4 +14,6 @@ class Origin(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         if self.file is None:
             return "default"
-        return self.file if self.line is None else f"{self.file}:{self.line}"
+        if self.line is None:
+            return self.file
+        return f"{self.file}:{self.line}"

@@ -119,6 +119,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
         """The outcome from all notes: the first state decides, the others stay as notes."""
         if not notes:
             return cls(candidate=candidate, name=name, state=_READY, skill=skill, diagnostics=found)
+        # The sort is stable: of two notes for one state the stage that came first gives the reason.
         notes.sort(key=lambda note: note.state.rank)
         first, *others = notes
         return cls(
@@ -149,6 +150,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     def wake(self) -> tuple[Outcome, str | None]:
         """The outcome once a file woke the skill, and the file that loses its name to it."""
         awake = self.without(State.DORMANT)
+        # A dormant skill has lost its name only for as long as it sleeps.
         if awake.rule != UNTIL_AWAKE:
             return awake, None
         return awake.without(State.SHADOWED), awake.by

@@ -44,10 +44,11 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     weak: bool = False
 
     def __str__(self) -> str:
-        where = ""
-        if self.origin.file is not None:
-            where = f" {'on' if self.origin == COMMAND_LINE else 'in'} {self.origin}"
-        return f"`{self.text or f'{self.permission}.{self.pattern}: {self.action.value}'}`{where}"
+        text = self.text or f"{self.permission}.{self.pattern}: {self.action.value}"
+        if self.origin.file is None:
+            return f"`{text}`"
+        preposition = "on" if self.origin == COMMAND_LINE else "in"
+        return f"`{text}` {preposition} {self.origin}"
 
 
 class ApprovalRequest(msgspec.Struct, frozen=True, kw_only=True):

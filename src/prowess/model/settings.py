@@ -258,14 +258,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         If either disables the skill, that one counts. Otherwise its own key comes before its name.
         Some hosts ignore the name of a skill that has a key.
         """
-        candidates = [name] if key is None else [key, name]
+        keys = [name] if key is None else [key, name]
         if self.override_names == "key":
-            candidates = candidates[:1]
-        found = [(one, self.overrides[one]) for one in candidates if one in self.overrides]
-        for one in found:
-            if one[1].is_off:
-                return one
-        return found[0] if found else None
+            # OpenClaw: a key takes the place of the name.
+            keys = keys[:1]
+        overrides = [(key, self.overrides[key]) for key in keys if key in self.overrides]
+        for candidate, override in overrides:
+            if override.is_off:
+                return candidate, override
+        return overrides[0] if overrides else None
 
     def choose_agent(self, name: str | None) -> Settings:
         """The settings as they apply to one agent; without a name, to the default agent."""
@@ -289,8 +290,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def default_agent(self) -> str:
         """The agent that is used if none is named: the one marked as such, or else the first."""
-        marked = (name for name, entry in self.agent_entries.items() if entry.default)
-        return next(marked, next(iter(self.agent_entries), MAIN_AGENT))
+        for name, entry in self.agent_entries.items():
+            if entry.default:
+                return name
+        return next(iter(self.agent_entries), MAIN_AGENT)
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         return _show(self, ("raw",))
@@ -311,6 +314,7 @@ def _show(struct: Override | Settings, hidden: tuple[str, ...]) -> list[tuple[st
 
 
 def _mask(value: Any) -> Any:
+    # The names in a mapping are no secrets, and help to find a mistake.
     return dict.fromkeys(value, MASK) if isinstance(value, Mapping) else MASK
 
 

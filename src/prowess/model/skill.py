@@ -308,6 +308,7 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
         """What the author declared, checked."""
         if not self.packed_details:
             given = self.declared.metadata or self.frontmatter.get("metadata")
+            # JSON in a text was read into the details, and anything else was refused.
             metadata = dict(given) if isinstance(given, Mapping) else {}
             return msgspec.structs.replace(self.declared, metadata=metadata)
         details = _read_details(self.packed_details)

@@ -39,8 +39,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True
     @property
     def skills(self) -> tuple[Skill, ...]:
         """The skills that are ready to be offered to a model, in the order of their names."""
+        # Looked up once: a member of an enumeration is found by a function in Python.
         ready = State.READY
-        return tuple([o.skill for o in self.outcomes if o.state is ready and o.skill is not None])
+        offered = [outcome.skill for outcome in self.outcomes if outcome.state is ready]
+        return tuple([skill for skill in offered if skill is not None])
 
     @property
     def shown(self) -> tuple[Outcome, ...]:
@@ -51,22 +53,23 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True
         """Whether the host's own list shows an outcome; never a loser, nor anything that is
         switched off together with its root or with all skills.
         """
-        return (
-            outcome.state in self.listed
-            and (self.settings.enabled or outcome.state is not State.DISABLED)
-            and outcome.candidate.root.disabled_by is None
-            and not any(note.state in _LOST for note in outcome.notes)
-        )
+        if outcome.state not in self.listed:
+            return False
+        if outcome.state is State.DISABLED and not self.settings.enabled:
+            return False
+        if outcome.candidate.root.disabled_by is not None:
+            return False
+        return not any(note.state in _LOST for note in outcome.notes)
 
     def find(self, name: str) -> Outcome | None:
         """The outcome of a name: the one listed, or else the first that claimed it. Labels count
         last.
         """
-        named = self._find_named(name)
-        claims = named or [
-            outcome for outcome in self.outcomes if outcome.skill and outcome.skill.label == name
-        ]
-        return next((o for o in claims if self.is_shown(o)), claims[0] if claims else None)
+        claims = self._find_named(name) or self._find_labelled(name)
+        for outcome in claims:
+            if self.is_shown(outcome):
+                return outcome
+        return claims[0] if claims else None
 
     def _find_named(self, name: str) -> tuple[Outcome, ...]:
         """Every outcome of exactly this name, by the order that all of them are in."""
@@ -75,11 +78,16 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True
         end = bisect_right(self.outcomes, key, lo=start, key=_get_sort_key)
         return self.outcomes[start:end]
 
+    def _find_labelled(self, name: str) -> tuple[Outcome, ...]:
+        labelled = []
+        for outcome in self.outcomes:
+            if outcome.skill is not None and outcome.skill.label == name:
+                labelled.append(outcome)
+        return tuple(labelled)
+
     def claims(self, name: str) -> tuple[Outcome, ...]:
         """Every candidate that claimed a name, whatever became of it, also in its header only."""
-        return tuple(
-            o for o in self.outcomes if o.name == name or (o.skill and _has_name(o.skill, name))
-        )
+        return tuple(outcome for outcome in self.outcomes if _claims(outcome, name))
 
     def counts(self) -> dict[State, int]:
         """How many candidates ended in each state, in the order of states; empty states are left
@@ -95,8 +103,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True
             yield from outcome.diagnostics
 
 
-def _has_name(skill: Skill, name: str) -> bool:
-    return name in (skill.label, skill.declared.name)
+def _claims(outcome: Outcome, name: str) -> bool:
+    if outcome.name == name:
+        return True
+    skill = outcome.skill
+    return skill is not None and name in (skill.label, skill.declared.name)
 
 
 def _get_sort_key(outcome: Outcome) -> tuple[str, str]:

@@ -114,10 +114,11 @@ def find_collision(paths: Iterable[str]) -> tuple[str, str] | None:
     """Two paths that are one file or folder where case or Unicode form does not count."""
     listed = list(paths)
     seen: dict[str, str] = {}
-    for part in (*_list_folders(listed), *listed):
-        folded = fold_path(part)
-        if seen.setdefault(folded, part) != part:
-            return seen[folded], part
+    # Folders, too: the files of `Docs/a` and `docs/b` would lie in one folder.
+    for path in (*_list_folders(listed), *listed):
+        folded = fold_path(path)
+        if seen.setdefault(folded, path) != path:
+            return seen[folded], path
     return None
 
 

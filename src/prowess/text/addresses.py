@@ -10,4 +10,6 @@ def render_address(name: str, path: str = "") -> str:
     from urllib.parse import quote
 
     address = SCHEME + quote(name, safe=":@", errors="surrogatepass")
-    return f"{address}/{quote(path, safe='/@', errors='surrogatepass')}" if path else address
+    if not path:
+        return address
+    return f"{address}/{quote(path, safe='/@', errors='surrogatepass')}"

@@ -55,10 +55,13 @@ def collate(text: str) -> tuple[str, str, str]:
         return (folded, folded, text.swapcase())
     import unicodedata
 
-    name = unicodedata.normalize("NFD", text.translate(_LIKE))
-    name = "".join(char for char in name if unicodedata.category(char) != "Cf")
+    decomposed = unicodedata.normalize("NFD", text.translate(_LIKE))
+    # Characters that cannot be seen do not count.
+    name = "".join(char for char in decomposed if unicodedata.category(char) != "Cf")
+    # Without accents, and with `ﬁ` as two letters.
     plain = unicodedata.normalize("NFKD", name)
     letters = "".join(char for char in plain if not unicodedata.combining(char))
+    # Upper and lower case are exchanged because `a` sorts before `A` here, unlike by code.
     return (_rank(letters), _rank(name), name.swapcase())
 
 

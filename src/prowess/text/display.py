@@ -23,9 +23,15 @@ _BEYOND_ASCII = "[^\x00-\x7e]+"
 def escape_text(text: str) -> str:
     """Untrusted text for people: newlines and tabs stay, whatever steers a terminal is escaped."""
     text = text.replace("\r\n", "\n")
+    # Nearly all text is printable, and asking for the whole of it at once is fast.
     if text.replace("\n", "").isprintable():
         return text
-    return "".join(one if one in "\n\t" or one.isprintable() else _spell(one) for one in text)
+    return "".join(map(_escape_character, text))
+
+
+def _escape_character(character: str) -> str:
+    is_safe = character.isprintable() or character in "\n\t"
+    return character if is_safe else _spell(character)
 
 
 def escape_line(text: str) -> str:
@@ -41,12 +47,13 @@ def escape_json(data: bytes) -> bytes:
     return re.sub(_BEYOND_ASCII, _escape_in_json, text).encode("utf-8")
 
 
-def _escape_in_json(found: re.Match[str]) -> str:
-    return re.sub(_STEERING_IN_JSON, _spell_in_json, found[0])
+def _escape_in_json(beyond_ascii: re.Match[str]) -> str:
+    return re.sub(_STEERING_IN_JSON, _spell_in_json, beyond_ascii[0])
 
 
-def _spell_in_json(found: re.Match[str]) -> str:
-    units = found[0].encode("utf-16-be").hex()
+def _spell_in_json(character: re.Match[str]) -> str:
+    # JSON has escapes of four digits only: a character beyond U+FFFF is a pair of them.
+    units = character[0].encode("utf-16-be").hex()
     return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
 
 
@@ -59,20 +66,22 @@ def _spell(character: str) -> str:
     # Imported late: most text has nothing to spell out, and the table of Unicode is large.
     import unicodedata
 
-    if character in _JOINERS or unicodedata.category(character) not in _STEERING:
+    if character in _JOINERS:
+        return character
+    if unicodedata.category(character) not in _STEERING:
         return character
     return character.encode("unicode_escape").decode("ascii")
 
 
 def shorten_path(path: str, *, cwd: str | None = None, home: str | None = None) -> str:
     """A path as people write it: relative to the working folder, or with `~`; escaped."""
-    for folder, short in ((cwd, ""), (home, "~/")):
-        if not folder or folder == "/":
-            continue
-        if path == folder:
-            return short.rstrip("/") or "."
-        if path.startswith(f"{folder}/"):
-            return escape_line(short + path[len(folder) + 1 :])
+    for folder, name, prefix in ((cwd, ".", ""), (home, "~", "~/")):
+        # Below `/` everything would be relative, and nobody would know to what.
+        is_known = folder not in (None, "", "/")
+        if is_known and path == folder:
+            return name
+        if is_known and path.startswith(f"{folder}/"):
+            return escape_line(prefix + path.removeprefix(f"{folder}/"))
     return escape_line(path)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 _NAMED_CLASS = re.compile(r"\[:([^\]]*):\]")
 _CLASSES = {
@@ -42,11 +43,11 @@ class Glob:
         self.text = text
         self._tokens = tokens
         self._regex: re.Pattern[str] | None = None
+        self.runs: tuple[str, ...]
         if tokens is None:
             self.runs = tuple(_PLAIN.findall(text))
         else:
-            plain = "".join(value if kind == "plain" else "*" for kind, value in tokens)
-            self.runs = tuple(run for run in plain.split("*") if run)
+            self.runs = _list_runs(tokens)
 
     def matches(self, name: str) -> bool:
         """Whether a name, which has no `/`, matches."""
@@ -54,6 +55,15 @@ class Glob:
             tokens = self._tokens or [_TOKENS.get(char, ("plain", char)) for char in self.text]
             self._regex = re.compile(_translate(tokens), re.DOTALL)
         return self._regex.fullmatch(name) is not None
+
+
+def _list_runs(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """The stretches of plain text between two wildcards."""
+    runs = []
+    for is_plain, group in groupby(tokens, lambda token: token[0] == "plain"):
+        if is_plain:
+            runs.append("".join(value for _, value in group))
+    return tuple(runs)
 
 
 def _translate(tokens: Sequence[Token]) -> str:
@@ -101,7 +111,9 @@ class Pattern:
 
     def matches(self, names: Sequence[str], *, is_folder: bool) -> bool:
         """Whether exactly this path, given as its names, matches; not what lies inside it."""
-        if len(names) < self._least or (self.folders_only and not is_folder):
+        if len(names) < self._least:
+            return False
+        if self.folders_only and not is_folder:
             return False
         # Grouped when first tried: of many thousands of patterns only few ever are.
         if not self._groups:
@@ -109,11 +121,12 @@ class Pattern:
         first, *middle = self._groups
         if not middle:
             return len(names) == len(first) and _fits(first, names, 0)
+        # The first and the last group have fixed places; between them each of the others may match
+        # at the first place that it can, because the `**` after it takes any number of names.
         last = middle.pop()
         end = len(names) - len(last)
-        if not _fits(first, names, 0) or not _fits(last, names, end):
-            return False
-        return _fit_between(middle, names, len(first), end)
+        has_fitting_ends = _fits(first, names, 0) and _fits(last, names, end)
+        return has_fitting_ends and _fit_between(middle, names, len(first), end)
 
 
 def _group(segments: Iterable[Segment]) -> Iterator[tuple[Segment, ...]]:
@@ -182,16 +195,18 @@ def _strip_end(line: str) -> str:
 def _parse_segments(body: str, *, anchored: bool) -> list[Segment] | None:
     if not body:
         return None
-    if "[" in body or "\\" in body:
+    # Most patterns have no brackets and backslashes, and need not be read character by character.
+    needs_tokens = "[" in body or "\\" in body
+    if needs_tokens:
         split = _split(body)
         if split is None:
             return None
         return _merge_many([_make_segment(*segment, anchored=anchored) for segment in split])
-    # Most patterns have no brackets and backslashes, and need not be read character by character.
-    if "*" in body or "?" in body:
-        texts = body.split("/")
-        return _merge_many([_make_plain_segment(text, anchored=anchored) for text in texts])
-    return list(body.split("/"))
+    texts = body.split("/")
+    has_wildcard = "*" in body or "?" in body
+    if not has_wildcard:
+        return [*texts]
+    return _merge_many([_make_plain_segment(text, anchored=anchored) for text in texts])
 
 
 def _merge_many(found: list[Segment]) -> list[Segment]:
@@ -236,10 +251,11 @@ def _split(body: str) -> list[tuple[str, list[Token]]] | None:
     while position < len(body):
         char = body[position]
         following = body[position + 1 : position + 2]
-        if char == "/" or (char == "\\" and following == "/"):
+        is_escaped_slash = char == "\\" and following == "/"
+        if char == "/" or is_escaped_slash:
             segments.append((body[start:position], tokens))
             tokens = []
-            position += 1 if char == "/" else 2
+            position += 2 if is_escaped_slash else 1
             start = position
         elif char == "[":
             parsed = parse_class(body, position)

@@ -25,8 +25,13 @@ def matches_wildcard(text: str, pattern: str) -> bool:
 
 
 def _covers(text: str, pattern: str) -> bool:
-    """Match greedily; at a mismatch let only the last star take one character more."""
+    """Match greedily; at a mismatch let only the last star take one character more.
+
+    A star before it need not: whatever it would take, the last one can take as well. That is why
+    the cost is bounded by the product of both lengths.
+    """
     position = taken = 0
+    # The last star in the pattern, and where in the text what follows it is tried.
     star, resume = -1, 0
     while position < len(text):
         wanted = pattern[taken] if taken < len(pattern) else ""
@@ -41,6 +46,7 @@ def _covers(text: str, pattern: str) -> bool:
             position, taken = resume, star + 1
         else:
             return False
+    # At the end of the text only stars, which take nothing, may be left.
     return not pattern[taken:].strip("*")
 
 
@@ -50,7 +56,8 @@ def find_match(name: str, globs: tuple[str, ...]) -> str | None:
     `*` and `?` do not cross a `/`, `**` does; `[a-c]`, `[!a]`, `{a,b}` and a backslash work as in a
     shell; a leading `!` inverts the glob. A leading dot is nothing special.
     """
-    return next((glob for glob in globs if _compile(glob)(name)), None)
+    matching = (glob for glob in globs if _compile(glob)(name))
+    return next(matching, None)
 
 
 class _Matcher:
@@ -72,7 +79,9 @@ class _Matcher:
         states = self._jump(1)
         for character in name:
             step = self.steps.get(character)
-            moves, stays = self._learn(character) if step is None else step
+            if step is None:
+                step = self._learn(character)
+            moves, stays = step
             states = self._jump((states & moves) << 1 | states & stays)
             if not states:
                 break
@@ -100,6 +109,8 @@ class _Matcher:
     def _lay_out(self, glob: str) -> int:
         """Give every token its state; returns the state after the last."""
         state = 0
+        # For each open brace the jump into its branches, which grows with every comma, and the
+        # states at which branches end.
         open_braces: list[tuple[int, list[int]]] = []
         for token, is_brace in _list_tokens(glob):
             if not is_brace:
@@ -139,6 +150,7 @@ def _compile(glob: str) -> _Matcher:
 def _list_tokens(glob: str) -> Iterator[tuple[str, bool]]:
     """The tokens of a glob, and whether each is a brace, or a comma between braces."""
     position = depth = 0
+    # A brace after the last closing one opens nothing, and is a character.
     last_brace = glob.rfind("}")
     while position < len(glob):
         token = _next_token(glob, position)
@@ -159,6 +171,7 @@ def _next_token(glob: str, position: int) -> str:
     if glob[position] == "\\":
         return glob[position : position + 2]
     if glob[position] == "[":
+        # Not at the first place after the bracket: there it is one of the characters.
         end = glob.find("]", position + 2)
         bracket = glob[position : end + 1]
         # A bracket that is not a valid range stands for itself, character by character.

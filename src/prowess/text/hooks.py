@@ -49,12 +49,12 @@ def parse_hooks(
     `data` is a table of events, each with a list of groups: what `hooks` has in a settings file, in
     the header of a skill and in a plugin's `hooks.json`. Only hooks of the given `types` count.
     """
-    found: list[Diagnostic] = []
+    findings: list[Diagnostic] = []
     if not isinstance(data, Mapping):
-        _Report(found, file).wrong("field-type", "hooks", "must be a table of events")
-        return (), tuple(found)
-    checked = check_hooks(data, found, events=EVENTS, types=types, file=file)
-    return list_hooks(checked, source=source, name=name, root=root, file=file), tuple(found)
+        _Report(findings, file).wrong("field-type", "hooks", "must be a table of events")
+        return (), tuple(findings)
+    checked = check_hooks(data, findings, events=EVENTS, types=types, file=file)
+    return list_hooks(checked, source=source, name=name, root=root, file=file), tuple(findings)
 
 
 def list_hooks(
@@ -87,8 +87,11 @@ def list_hooks(
 
 def matches_hook(hook: Hook, subject: str) -> bool:
     """Whether a hook is for a tool, or for another subject of its event."""
-    patterns = _read_matcher(hook.matcher) or ()
-    return any(pattern == "" or matches_wildcard(subject, pattern) for pattern in patterns)
+    for pattern in _read_matcher(hook.matcher) or ():
+        # An empty matcher is for everything.
+        if pattern == "" or matches_wildcard(subject, pattern):
+            return True
+    return False
 
 
 def is_matcher(text: str) -> bool:
@@ -99,19 +102,19 @@ def is_matcher(text: str) -> bool:
 class _Report:
     """Collects the problems of one table."""
 
-    def __init__(self, found: list[Diagnostic], file: str | None) -> None:
-        self._found = found
+    def __init__(self, findings: list[Diagnostic], file: str | None) -> None:
+        self._findings = findings
         self._file = file
 
     def wrong(self, code: str, path: str, problem: str) -> None:
         end = "" if problem.endswith("?") else "."
         message = f"`{path}` {problem}{end}"
-        self._found.append(diagnose(code, message, file=self._file, field=path))
+        self._findings.append(diagnose(code, message, file=self._file, field=path))
 
 
 def check_hooks(
     hooks: Mapping[str, Any],
-    found: list[Diagnostic],
+    findings: list[Diagnostic],
     *,
     events: Collection[str],
     types: Collection[str],
@@ -122,18 +125,13 @@ def check_hooks(
     An event that is not one of `events` is reported but kept, because an agent may know more. No
     `events` are any.
     """
-    report = _Report(found, file)
+    report = _Report(findings, file)
     checked: dict[str, list[dict[str, Any]]] = {}
     for event, groups in hooks.items():
         path = f"hooks.{event}"
         if events and event not in events:
-            nearest = nearest_names(event, events, most=1)
-            instead = (
-                f"did you mean `{nearest[0]}`?"
-                if nearest
-                else f"the events are {', '.join(events)}"
-            )
-            report.wrong("field-value", path, f"is not an event of this host; {instead}")
+            advice = _advise_event(event, events)
+            report.wrong("field-value", path, f"is not an event of this host; {advice}")
         if not isinstance(groups, list):
             report.wrong(
                 "field-type",
@@ -145,6 +143,13 @@ def check_hooks(
         if kept:
             checked[event] = kept
     return checked
+
+
+def _advise_event(event: str, events: Collection[str]) -> str:
+    nearest = nearest_names(event, events, most=1)
+    if nearest:
+        return f"did you mean `{nearest[0]}`?"
+    return f"the events are {', '.join(events)}"
 
 
 def _check_groups(
@@ -171,7 +176,9 @@ def _check_groups(
 def _read_matcher(matcher: str) -> tuple[str, ...] | None:
     """The wildcards of a matcher; None if it is not one."""
     alternatives = _ALTERNATIVES.fullmatch(matcher.strip())
-    return None if alternatives is None else tuple(alternatives[1].replace(".*", "*").split("|"))
+    if alternatives is None:
+        return None
+    return tuple(alternatives[1].replace(".*", "*").split("|"))
 
 
 def _check_each(
@@ -179,12 +186,9 @@ def _check_each(
 ) -> Iterator[dict[str, Any]]:
     for number, hook in enumerate(hooks):
         place = f"{path}[{number}]"
-        kind = hook.get("type") if isinstance(hook, dict) else None
-        if kind not in types:
+        if not isinstance(hook, dict) or hook.get("type") not in types:
             report.wrong("field-value", f"{place}.type", f"must be {', '.join(types)}")
-        elif kind == "command" and not (
-            isinstance(hook.get("command"), str) and hook["command"].strip()
-        ):
+        elif hook["type"] == "command" and not _is_filled_text(hook.get("command")):
             report.wrong("field-type", f"{place}.command", "must be the command to run")
         elif not isinstance(hook.get("once", False), bool):
             report.wrong("field-type", f"{place}.once", "must be true or false")
@@ -192,6 +196,10 @@ def _check_each(
             report.wrong("field-type", f"{place}.timeout", "must be a number of seconds")
         else:
             yield dict(hook)
+
+
+def _is_filled_text(value: object) -> bool:
+    return isinstance(value, str) and value.strip() != ""
 
 
 def is_timeout(value: object) -> bool:

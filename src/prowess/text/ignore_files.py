@@ -47,13 +47,17 @@ class IgnoreFile:
         self._by_run: list[tuple[str, int]] = []
         self._by_folder: list[tuple[str, int]] = []
         for index, pattern in enumerate(self.patterns):
-            last = pattern.segments[-1]
-            if isinstance(last, str):
-                self._by_name.setdefault(last, []).append(index)
-            elif last.runs:
-                self._by_run.append((max(last.runs, key=len), index))
-            else:
-                self._by_folder.append((_find_named_folder(pattern), index))
+            self._index(pattern, index)
+
+    def _index(self, pattern: Pattern, index: int) -> None:
+        last = pattern.segments[-1]
+        if isinstance(last, str):
+            self._by_name.setdefault(last, []).append(index)
+        elif last.runs:
+            # The longest run is in the fewest names.
+            self._by_run.append((max(last.runs, key=len), index))
+        else:
+            self._by_folder.append((_find_named_folder(pattern), index))
 
     def find(self, path: str, *, is_folder: bool) -> Pattern | None:
         """The last pattern that matches exactly this path; None if there is none."""
@@ -74,7 +78,9 @@ class IgnoreFile:
 
     def list_needs(self, name: str) -> list[str]:
         """What a path that ends with this name must contain, at least one of these, to match."""
-        if name in self._by_name or any(run in name for run, _ in self._by_run):
+        is_indexed = name in self._by_name or any(run in name for run, _ in self._by_run)
+        if is_indexed:
+            # Every path contains the empty text, so each has to be looked up.
             return [""]
         return [folder for folder, _ in self._by_folder]
 
@@ -90,14 +96,15 @@ class IgnoreFile:
         return IgnoreFile(self.folder, kept, path=self.path)
 
     def _ignores(self, names: list[str]) -> bool:
-        found = self.find(self.folder + "/".join(names), is_folder=True)
-        return found is not None and not found.negated
+        pattern = self.find(self.folder + "/".join(names), is_folder=True)
+        return pattern is not None and not pattern.negated
 
 
 def _find_named_folder(pattern: Pattern) -> str:
-    named = (segment for segment in pattern.segments if isinstance(segment, str))
-    folder = next(named, None)
-    return "" if folder is None else f"/{folder}/"
+    for segment in pattern.segments:
+        if isinstance(segment, str):
+            return f"/{segment}/"
+    return ""
 
 
 def _ignores_any(pattern: Pattern, heads: Iterable[list[str]]) -> bool:
@@ -108,6 +115,7 @@ def _ignores_any(pattern: Pattern, heads: Iterable[list[str]]) -> bool:
 
 def parse_ignore_file(folder: str, data: bytes, *, path: str = "") -> IgnoreFile:
     """The patterns that apply below a folder, from the ignore file in it or from another file."""
+    # Git also drops a byte order mark, and ends lines at line feeds only.
     lines = data.decode("utf-8-sig", "replace").split("\n")[:_MOST_PATTERNS]
     patterns: list[Pattern] = []
     broken: list[tuple[int, str]] = []
@@ -162,17 +170,23 @@ class IgnoreChain:
 
     def list_needs(self, name: str) -> tuple[str, ...]:
         """What a path that ends with this name must contain, at least one of these, to match."""
-        return tuple({need for file in self._files for need in file.list_needs(name)})
+        needs: set[str] = set()
+        for file in self._files:
+            needs.update(file.list_needs(name))
+        return tuple(needs)
 
     def find(self, path: str, *, is_folder: bool) -> Ignored | None:
         """What ignores a path; None if nothing does. The innermost file that matches decides."""
         for file in reversed(self._files):
-            found = file.find(path, is_folder=is_folder)
-            if found is not None:
-                return None if found.negated else Ignored(found.text, file.path, found.line)
+            pattern = file.find(path, is_folder=is_folder)
+            if pattern is None:
+                continue
+            if pattern.negated:
+                return None
+            return Ignored(pattern.text, file.path, pattern.line)
         return None
 
     def find_pattern(self, path: str, *, is_folder: bool) -> str | None:
         """The pattern that ignores a path; None if there is none."""
-        found = self.find(path, is_folder=is_folder)
-        return None if found is None else found.pattern
+        ignored = self.find(path, is_folder=is_folder)
+        return None if ignored is None else ignored.pattern

@@ -23,19 +23,22 @@ _NOT_IN_A_PATH = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\
 def tidy_line(text: str) -> str:
     """The text on one line, without control characters."""
     line = " ".join(text.split())
+    # Nearly every text is printable, which is found out much faster than a search takes.
     return line if line.isprintable() else _UNPRINTABLE.sub("\ufffd", line)
 
 
 def tidy_spaces(text: str) -> str:
     """The text on one line, with its own spaces: what cannot be seen becomes a space."""
-    return text if text.isascii() and text.isprintable() else _UNSEEN.sub(" ", text)
+    is_plain = text.isascii() and text.isprintable()
+    return text if is_plain else _UNSEEN.sub(" ", text)
 
 
 def tidy_block(text: str) -> str:
     """The text with its line breaks, all written alike, and without control characters."""
     if text.isprintable():
         return text
-    return _UNPRINTABLE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+    with_line_feeds = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _UNPRINTABLE.sub("\ufffd", with_line_feeds)
 
 
 def tidy_path(path: str) -> str:
@@ -64,10 +67,13 @@ def escape_tags(text: str, *tags: str) -> str:
     Everything else stays: bodies and paths have code, ampersands and angle brackets that entities
     would spoil.
     """
-    return _compile_tags(tags).sub("&lt;", text) if "<" in text else text
+    if "<" not in text:
+        return text
+    return _compile_tags(tags).sub("&lt;", text)
 
 
 @lru_cache(maxsize=16)
 def _compile_tags(tags: tuple[str, ...]) -> re.Pattern[str]:
     names = "|".join(map(re.escape, tags))
+    # Blanks and any case, because a model takes `< / Skill >` for the end of `<skill>`, too.
     return re.compile(rf"<(?=\s*/?\s*(?:{names})\b)", re.IGNORECASE)

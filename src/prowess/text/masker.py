@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from prowess.model.settings import MASK
@@ -64,12 +65,15 @@ class Masker:
             return MASK
         if isinstance(value, Mapping):
             return self._mask_mapping(value, levels)
-        masked = [self._mask_value(part, levels - 1) for part in value]
-        if _are_same(masked, value):
-            return value
-        if isinstance(value, list):
+        return self._mask_items(value, levels)
+
+    def _mask_items(self, items: Collection[Any], levels: int) -> Collection[Any]:
+        masked = [self._mask_value(item, levels - 1) for item in items]
+        if _are_same(masked, items):
+            return items
+        if isinstance(items, list):
             return masked
-        return tuple(masked) if isinstance(value, tuple) else frozenset(masked)
+        return tuple(masked) if isinstance(items, tuple) else frozenset(masked)
 
     def _mask_bytes(self, value: bytes | bytearray) -> bytes | bytearray:
         # Bytes that are not UTF-8 survive the way to text and back.
@@ -81,31 +85,37 @@ class Masker:
     def _mask_mapping(self, value: Mapping[Any, Any], levels: int) -> Mapping[Any, Any]:
         keys = [self._mask_value(key, levels - 1) for key in value]
         values = [self._mask_value(part, levels - 1) for part in value.values()]
-        if _are_same(keys, value) and _are_same(values, value.values()):
-            return value
-        return dict(zip(keys, values, strict=True))
+        is_unchanged = _are_same(keys, value) and _are_same(values, value.values())
+        return value if is_unchanged else dict(zip(keys, values, strict=True))
 
     def mask_head(self, text: str) -> str:
         """The beginning of a longer text, without the secrets and without part of a cut one."""
         text = self.mask(text)
-        part = max((_measure_part(text, secret) for secret in self._secrets), default=0)
-        return text[: len(text) - part] + MASK if part else text
+        parts = [_measure_part(text, secret) for secret in self._secrets]
+        cut_off = max(parts, default=0)
+        return text[: len(text) - cut_off] + MASK if cut_off else text
 
     def mask_tail(self, text: str) -> str:
         """The end of a longer text, without the secrets and without part of a cut one."""
         text = self.mask(text)
-        part = max((_measure_part(text[::-1], secret[::-1]) for secret in self._secrets), default=0)
-        return MASK + text[part:] if part else text
+        # The end of a secret at the beginning of the text, which is the same question backwards.
+        parts = [_measure_part(text[::-1], secret[::-1]) for secret in self._secrets]
+        cut_off = max(parts, default=0)
+        return MASK + text[cut_off:] if cut_off else text
 
 
 def _are_same(new: Iterable[Any], old: Iterable[Any]) -> bool:
-    return all(one is other for one, other in zip(new, old, strict=True))
+    # By identity: no object has to compare itself, and none that is equal replaces another.
+    return all(map(operator.is_, new, old))
 
 
 def _measure_part(text: str, secret: str) -> int:
     """How many characters at the end of the text begin the secret; 0 if they are too few."""
-    lengths = range(min(len(secret) - 1, len(text)), _LEAST - 1, -1)
-    return next((length for length in lengths if text.endswith(secret[:length])), 0)
+    longest = min(len(secret) - 1, len(text))
+    for length in range(longest, _LEAST - 1, -1):
+        if text.endswith(secret[:length]):
+            return length
+    return 0
 
 
 def _join_patterns(secrets: Iterable[str]) -> str:
@@ -141,9 +151,12 @@ def _list_spellings(secret: str) -> Iterator[str]:
     yield from _list_quoted(stripped)
     yield from _list_entities(stripped)
     if "\n" in stripped:
-        lines = (line.strip() for line in stripped.splitlines())
-        yield from (line for line in lines if len(line) >= _LEAST)
+        # A key of many lines is often printed line by line, with something before each.
+        for line in stripped.splitlines():
+            if len(line.strip()) >= _LEAST:
+                yield line.strip()
     if len(stripped) >= _LEAST_ENCODED:
+        # Encoded with the line end that `echo` adds, or without it.
         for text in {stripped, secret}:
             data = text.encode("utf-8", "surrogateescape")
             yield from _list_base64(data)
@@ -189,7 +202,8 @@ def _list_base64(secret: bytes) -> Iterator[str]:
     """
     from base64 import b64encode
 
-    # How many bytes come before it in its group of three, and how many characters those touch.
+    # Base64 makes four characters of three bytes. How many bytes come before the secret in its
+    # group of three, and how many characters those touch.
     for before, touched in ((0, 0), (1, 2), (2, 3)):
         whole = b64encode(bytes(before) + secret).decode("ascii")
         bare = whole.rstrip("=")
@@ -197,7 +211,8 @@ def _list_base64(secret: bytes) -> Iterator[str]:
         spelled = [bare[touched : len(bare) - is_padded]]
         if before == 0:
             lines = [bare[start : start + _LINE] for start in range(0, len(bare), _LINE)]
-            spelled += [whole, bare, *(line for line in lines if len(line) >= _LEAST_ENCODED)]
+            long_lines = [line for line in lines if len(line) >= _LEAST_ENCODED]
+            spelled += [whole, bare, *long_lines]
         for text in spelled:
             yield text
             yield text.replace("+", "-").replace("/", "_")

@@ -44,6 +44,8 @@ SERVER_FIELDS = (
 )
 """The fields of a server in prowess.toml."""
 
+# No wait is so long, in seconds or in milliseconds; infinity and NaN are not below it.
+_TOO_LONG = 1e9
 _NOWHERE = Origin()
 _NAME = re.compile(r"[\w.:@/ -]{1,100}")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}")
@@ -71,13 +73,13 @@ def parse_mcp_servers(
     servers: list[McpServer] = []
     problems: list[McpProblem] = []
     for name, fields in data.items():
-        found = parse_mcp_server(
+        server = parse_mcp_server(
             str(name), fields, origin=origin, plugin=plugin, is_trusted=is_trusted
         )
-        if isinstance(found, McpProblem):
-            problems.append(found)
+        if isinstance(server, McpProblem):
+            problems.append(server)
         else:
-            servers.append(found)
+            servers.append(server)
     return McpServers(tuple(servers), tuple(problems))
 
 
@@ -111,7 +113,9 @@ def parse_mcp_server(
 
 
 def _read(name: str, data: Mapping[str, Any], origin: Origin) -> McpServer:
-    fields = {_SPELLINGS.get(key, key): value for key, value in data.items() if value is not None}
+    # null is how a JSON file unsets a field.
+    given = {key: value for key, value in data.items() if value is not None}
+    fields = {_SPELLINGS.get(key, key): value for key, value in given.items()}
     command, args = _read_command(fields)
     url = _read_string(fields, "url")
     transport = _read_transport(fields, has_url=bool(url))
@@ -156,7 +160,7 @@ def _read_command(fields: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 
 def _is_strings(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
 
 
 def _read_transport(fields: Mapping[str, Any], *, has_url: bool) -> Transport:
@@ -180,16 +184,16 @@ def _read_strings_by_name(fields: Mapping[str, Any], field: str) -> dict[str, st
     value = fields.get(field, {})
     if not isinstance(value, Mapping):
         raise _Wrong(field, "must be a table of strings")
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name, text in value.items():
         # Numbers and booleans are common in hand-written files, and mean their text.
         if isinstance(text, bool):
-            found[str(name)] = "true" if text else "false"
+            texts[str(name)] = "true" if text else "false"
         elif isinstance(text, str | int | float):
-            found[str(name)] = str(text)
+            texts[str(name)] = str(text)
         else:
             raise _Wrong(f"{field}.{name}", "must be a string")
-    return found
+    return texts
 
 
 def _read_seconds(fields: Mapping[str, Any]) -> float | None:
@@ -198,10 +202,13 @@ def _read_seconds(fields: Mapping[str, Any]) -> float | None:
         value = fields.get(field)
         if value is None:
             continue
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
+        # In Python true and false are numbers, too.
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not 0 <= value < _TOO_LONG:
             raise _Wrong(field, "must be a number, 0 or more")
+        seconds = float(value) if field == "seconds" else value / 1000
         # 0 is no limit in the files of hosts; here the usual one applies.
-        return (float(value) if field == "seconds" else value / 1000) or None
+        return seconds or None
     return None
 
 
@@ -236,7 +243,8 @@ def list_variables(server: McpServer) -> tuple[str, ...]:
     """The names of the environment variables that a server is configured with, in order."""
     texts = (server.command, *server.args, server.cwd or "", server.url)
     values = (*server.env.values(), *server.headers.values())
-    return tuple(sorted({match[1] for match in _VARIABLE.finditer("\n".join((*texts, *values)))}))
+    everything = "\n".join((*texts, *values))
+    return tuple(sorted({match[1] for match in _VARIABLE.finditer(everything)}))
 
 
 def expand_variables(server: McpServer, env: Mapping[str, str]) -> McpServer:

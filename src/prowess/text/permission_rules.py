@@ -46,12 +46,19 @@ def parse_rule_table(data: Any) -> Iterator[tuple[Path, Rule]]:
         if isinstance(value, Mapping):
             yield from _parse_patterns(permission, value)
         else:
-            if permission in ACTIONS and value not in ACTIONS:
-                problem = f'is an action, not a permission; write it as `bash = "{permission}"`'
-                raise RuleError((permission,), problem)
-            action = _parse_action((permission,), value)
-            text = f"{permission}: {value}"
-            yield (permission,), Rule(action=action, permission=permission, text=text, whole=True)
+            yield (permission,), _parse_whole_permission(permission, value)
+
+
+def _parse_whole_permission(permission: str, value: Any) -> Rule:
+    """`bash = "ask"`: a rule for everything that a permission is about."""
+    # Somebody wrote the other notation, with the names below the action.
+    is_reversed = permission in ACTIONS and value not in ACTIONS
+    if is_reversed:
+        problem = f'is an action, not a permission; write it as `bash = "{permission}"`'
+        raise RuleError((permission,), problem)
+    action = _parse_action((permission,), value)
+    text = f"{permission}: {value}"
+    return Rule(action=action, permission=permission, text=text, whole=True)
 
 
 def _parse_patterns(permission: str, data: Mapping[str, Any]) -> Iterator[tuple[Path, Rule]]:
@@ -79,7 +86,9 @@ def parse_rule_text(action: Action, text: str, tools: Tools | None = None) -> Ru
     `RuleError`.
     """
     rule = text.strip()
-    if rule.startswith(MCP_PREFIX) and tools is not None and "WebFetch" in tools:
+    # Only Prowess's own agent, whose tools these are, has rules about tools of MCP servers.
+    is_for_agent = tools is not None and "WebFetch" in tools
+    if is_for_agent and rule.startswith(MCP_PREFIX):
         return _parse_mcp_rule(action, rule)
     tool = _NAME.match(rule)[0]  # type: ignore[index]
     patterns = SKILL_TOOLS if tools is None else tools
@@ -87,8 +96,8 @@ def parse_rule_text(action: Action, text: str, tools: Tools | None = None) -> Ru
         return None
     tail = rule.removeprefix(tool)
     pattern = tail[1:-1].strip()
-    is_call = tail.startswith("(") and tail.endswith(")") and pattern != ""
-    if tail and not is_call:
+    is_call = tail.startswith("(") and tail.endswith(")")
+    if tail and not (is_call and pattern):
         forms = f"`{tool}`, `{tool}(NAME)`, `{tool}(NAME *)` or `{tool}(NAME:*)`"
         raise RuleError((), f"must be {forms.replace('NAME', _find_object(tool))}; got “{text}”")
     return Rule(
@@ -104,7 +113,8 @@ def _parse_mcp_rule(action: Action, rule: str) -> Rule:
     if not _MCP_RULE.fullmatch(rule):
         forms = "`mcp__SERVER`, `mcp__SERVER__TOOL` or `mcp__SERVER__*`"
         raise RuleError((), f"must be {forms}; got “{rule}”")
-    is_server = "__" not in rule.removeprefix(MCP_PREFIX) and not rule.endswith("*")
+    names_tool = "__" in rule.removeprefix(MCP_PREFIX)
+    is_server = not names_tool and not rule.endswith("*")
     permission = f"{rule}__*" if is_server else rule
     return Rule(action=action, permission=permission, text=f"{action.value}: {rule}")
 
@@ -122,19 +132,25 @@ def _parse_name(name: str) -> str:
 
 def _parse_command(command: str) -> str:
     """`command:*` matches the command with and without arguments."""
-    return f"{command[:-2]} *" if command.endswith(":*") else command or "*"
+    if command.endswith(":*"):
+        return f"{command[:-2]} *"
+    return command or "*"
 
 
 def _parse_path(path: str) -> str:
     """`folder:*` and `folder/` match everything in a folder."""
     path = path.removesuffix(":*").removeprefix("./")
-    return f"{path}*" if path.endswith("/") else path or "*"
+    if path.endswith("/"):
+        return f"{path}*"
+    return path or "*"
 
 
 def _parse_address(address: str) -> str:
     """`domain:example.org` matches every page of a host, `domain:*.example.org` those below it."""
-    # Kept as it is: as a pattern for addresses, the wildcard could match a path or a query.
-    return address.lower() if address.startswith("domain:") else address or "*"
+    if address.startswith("domain:"):
+        # Kept as it is: as a pattern for addresses, the wildcard could match a path or a query.
+        return address.lower()
+    return address or "*"
 
 
 SKILL_TOOLS: Tools = {"Skill": _parse_name, "Bash": _parse_command}
@@ -163,7 +179,8 @@ def _read_entries(path: Path, data: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _parse_action(path: Path, word: Any) -> Action:
-    if isinstance(word, str) and word in ACTIONS:
-        return Action(word)
-    found = f"; got “{word}”" if isinstance(word, str) else ""
-    raise RuleError(path, f"must be {_ONE_ACTION}{found}")
+    if not isinstance(word, str):
+        raise RuleError(path, f"must be {_ONE_ACTION}")
+    if word not in ACTIONS:
+        raise RuleError(path, f"must be {_ONE_ACTION}; got “{word}”")
+    return Action(word)

@@ -80,11 +80,11 @@ def is_deeper(data: Any, most_levels: int) -> bool:
 
 def _explain(message: str, text: str) -> TomlError:
     position = re.search(_POSITION, message)
+    reason = message[: position.start()] if position else message
+    # Without a number the problem is at the end of the document.
+    line = text.rstrip().count("\n") + 1
     if position is not None and position[1]:
         line = int(position[1])
-    else:
-        line = text.rstrip().count("\n") + 1
-    reason = message[: position.start()] if position else message
     return TomlError(f"not valid TOML ({reason[:1].lower()}{reason[1:]})", line)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 def count_utf16(text: str) -> int:
     """The length of a text in UTF-16 units."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    if text.isascii():
+        return len(text)
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def take_utf16(text: str, most: int) -> str:

@@ -60,13 +60,16 @@ class ValuePattern:
         following = set()
         for place in reached - {len(self._items)}:
             item = self._items[place]
-            if item.one.fullmatch(character):
-                following.add(place + 1)
-                following |= {place} if item.repeats else set()
+            if not item.one.fullmatch(character):
+                continue
+            following.add(place + 1)
+            if item.repeats:
+                following.add(place)
         return following
 
     def _skip_optional(self, reached: set[int]) -> set[int]:
         """The same places, and those behind items that may be missing."""
+        # In order, so that one pass also finds the places behind several of them.
         for place, item in enumerate(self._items):
             if place in reached and item.is_optional:
                 reached.add(place + 1)
@@ -80,18 +83,19 @@ def parse_pattern(text: str) -> ValuePattern:
         raise PatternError(f"it has {len(text)} characters; at most {MOST_CHARACTERS} are allowed")
     # Every pattern covers the whole value, so these two say nothing more.
     body = text.removeprefix("^")
-    if body.endswith("$") and not body.endswith("\\$"):
-        body = body[:-1]
+    ends_with_escape = body.endswith("\\$")
+    if not ends_with_escape:
+        body = body.removesuffix("$")
     items: list[_Item] = []
-    at = 0
-    while at < len(body):
-        found = _ITEM.match(body, at)
-        if found is None:
-            raise PatternError(f"`{body[at : at + 10]}` in it is not supported")
-        items += _repeat(_compile_one(found["one"]), found)
+    position = 0
+    while position < len(body):
+        item = _ITEM.match(body, position)
+        if item is None:
+            raise PatternError(f"`{body[position : position + 10]}` in it is not supported")
+        items += _repeat(_compile_one(item["one"]), item)
         if len(items) > _MOST_REPEATS:
             raise PatternError(f"it repeats more than {_MOST_REPEATS:,} characters")
-        at = found.end()
+        position = item.end()
     return ValuePattern(tuple(items))
 
 
@@ -106,22 +110,24 @@ def _compile_one(text: str) -> re.Pattern[str]:
         raise unsupported from None
 
 
-def _repeat(one: re.Pattern[str], found: re.Match[str]) -> list[_Item]:
+def _repeat(one: re.Pattern[str], item: re.Match[str]) -> list[_Item]:
     """One item as often as its repeat says."""
-    least, most = _read_repeat(found)
+    least, most = _read_repeat(item)
     if most is not None and not least <= most <= _MOST_REPEATS:
-        raise PatternError(f"`{found['repeat']}` in it is not supported")
+        raise PatternError(f"`{item['repeat']}` in it is not supported")
     must = [_Item(one, is_optional=False, repeats=False)] * least
     if most is None:
         return [*must, _Item(one, is_optional=True, repeats=True)]
-    return [*must, *[_Item(one, is_optional=True, repeats=False)] * (most - least)]
+    may = [_Item(one, is_optional=True, repeats=False)] * (most - least)
+    return must + may
 
 
-def _read_repeat(found: re.Match[str]) -> tuple[int, int | None]:
+def _read_repeat(item: re.Match[str]) -> tuple[int, int | None]:
     """How often an item comes at least and at most; None is without limit."""
-    if found["least"] is None:
-        return _TIMES[found["repeat"] or ""]
-    least = int(found["least"])
-    if found["comma"] is None:
+    if item["least"] is None:
+        return _TIMES[item["repeat"] or ""]
+    least = int(item["least"])
+    if item["comma"] is None:
         return least, least
-    return least, int(found["most"]) if found["most"] else None
+    most = int(item["most"]) if item["most"] else None
+    return least, most
