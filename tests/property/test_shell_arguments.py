@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from prowess.activate.body.substitution import Given, Substitution
 from prowess.profiles.load import load_profile
+from prowess.shell.bash import fill_argv, fill_bash
 from prowess.shell.command_list import list_commands
 from prowess.shell.command_runner import SHELLS
 from prowess.shell.quotes import FilledCommand, ValueRefused
-from prowess.shell.scanner import fill_argv, fill_bash
 from prowess.text.value_pattern import parse_pattern
 
 RULES = load_profile("prowess").arguments

@@ -20,9 +20,11 @@ def list_commands(source: str) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
     scanner = BashScanner(source)
     with contextlib.suppress(ValueRefused):
         scanner.read()
-    listed = [each for words in scanner.commands for each in unwrap(words)]
+    listed: list[tuple[str, ...]] = []
+    for words in scanner.commands:
+        listed += unwrap(words)
     last = unwrap(tuple(word.text for word in scanner.last))
-    return listed, next(iter(last), ())
+    return listed, last[0] if last else ()
 
 
 class Pipelines(NamedTuple):

@@ -14,19 +14,19 @@ import msgspec
 from prowess.activate.body.substitution import Given, Reference, Substitution
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors.activation import CommandFailed, CommandRefused
-from prowess.model.command import Command, Finished
+from prowess.model.command import Command, FilledProgram, Finished
 from prowess.model.facts import Facts
 from prowess.model.permission import ApprovalRequest
 from prowess.model.skill import DeclaredArgument, LoadedFrom, Scope, Skill
 from prowess.model.usage import Caller
 from prowess.ports import Runner
 from prowess.profiles.schema.body import ArgumentRules, EmbeddedCommandRules
+from prowess.shell.bash import fill_argv, fill_bash
 from prowess.shell.command_list import list_commands
-from prowess.shell.embedded_commands import EmbeddedCommand, find_commands
+from prowess.shell.embedded_commands import EmbeddedCommand, EmbeddedCommands, find_commands
 from prowess.shell.powershell import fill_powershell
 from prowess.shell.process_limits import find_ungivable
 from prowess.shell.quotes import PREFIX, FilledCommand, ValueRefused
-from prowess.shell.scanner import fill_argv, fill_bash
 from prowess.text.masker import Masker
 
 NotRun = Literal["mcp", "remote", "source", "untrusted", "off"]
@@ -155,8 +155,8 @@ def draft_body(
     if caller not in arguments.callers:
         return Draft((body,))
     filling = Substitution(arguments, given, names=names, declared=declared, file=file)
-    found = find_commands(body) if embedded.recognised else None
-    if found is None or not (found.commands or found.unclosed):
+    found = find_commands(body) if embedded.recognised else EmbeddedCommands(())
+    if not found.commands and found.unclosed is None:
         text = filling.fill(body)
         return Draft((text + filling.finish(),), diagnostics=filling.diagnostics)
     kind = shell if shell is not None and shell in SHELLS else "bash"
@@ -168,14 +168,19 @@ def draft_body(
         pieces.append(filling.fill(body[at : command.start]))
         pieces.append(planner.plan(command) if is_run else planner.mark(body, command))
         at = command.end
+    # Last, because only now is it known whether any placeholder took the arguments.
     pieces += [filling.fill(body[at:]), filling.finish()]
     findings = (*filling.diagnostics, *_diagnose(found.commands, around.not_run, file))
     if found.unclosed is not None:
-        where = f"on line {found.unclosed} of the body"
-        message = f"The command block {where} is never closed, so it is not run."
-        findings += (diagnose("command-unclosed", message, file=file),)
+        findings += (_report_unclosed(found.unclosed, file),)
     filled = tuple(piece for piece in pieces if piece)
     return Draft(filled, embedded.tolerated, findings, embedded.no_output)
+
+
+def _report_unclosed(line: int, file: str | None) -> Diagnostic:
+    where = f"on line {line} of the body"
+    message = f"The command block {where} is never closed, so it is not run."
+    return diagnose("command-unclosed", message, file=file)
 
 
 class _Planner:
@@ -195,7 +200,9 @@ class _Planner:
         self._rules = rules
         self._kind = shell
         self._shell = SHELLS[shell]
-        self._env = {**around.env, **({} if folder is None else {f"{PREFIX}SKILL_DIR": folder})}
+        self._env = dict(around.env)
+        if folder is not None:
+            self._env[f"{PREFIX}SKILL_DIR"] = folder
 
     def plan(self, embedded: EmbeddedCommand) -> Command:
         """A command with its values as parameters."""
@@ -224,6 +231,7 @@ class _Planner:
     def _fill(self, embedded: EmbeddedCommand) -> FilledCommand:
         references = list(self._filling.find_references(embedded.text))
         if not references and self._shell.programs:
+            # Without values there is nothing to keep apart: the shell reads what the author wrote.
             return FilledCommand(embedded.text, {}, (), embedded.text)
         try:
             filled = self._shell.fill(embedded.text, references)
@@ -245,8 +253,8 @@ class _Planner:
 
 def find_seconds(rules: EmbeddedCommandRules, facts: Facts) -> float:
     """How long a command may take."""
-    variable = rules.milliseconds_variable
-    milliseconds = facts.env.get(variable, "") if variable else ""
+    # Without a variable in the profile its name is empty, which no variable's is.
+    milliseconds = facts.env.get(rules.milliseconds_variable, "")
     is_set = milliseconds.isdecimal() and int(milliseconds) > 0
     return int(milliseconds) / 1_000 if is_set else rules.seconds
 
@@ -260,25 +268,33 @@ def request_commands(
     `true && rm x` is also `rm x`. A program that gets an argument which a model chose needs a rule
     that allows it, or someone who does.
     """
+    inner: list[str] = []
+    filled: list[FilledProgram] = []
+    for command in commands:
+        inner += [" ".join(words) for words in _list_programs(command)]
+        filled += command.programs
     texts = [command.text for command in commands]
-    inner = [" ".join(words) for command in commands for words in _list_programs(command)]
-    programs = [program for command in commands for program in command.programs]
-    patterns = tuple(dict.fromkeys((*texts, *inner, *(program.text for program in programs))))
+    with_values = [program.text for program in filled]
+    # Each once: a command that is a single program is in all three.
+    patterns = tuple(dict.fromkeys((*texts, *inner, *with_values)))
     shown = dict.fromkeys(command.readable or command.text for command in commands)
-    chosen = programs if by == "model" else ()
+    chosen_by_model = filled if by == "model" else ()
     return ApprovalRequest(
         permission="bash",
         patterns=patterns,
         always=patterns,
         metadata={"skill": skill.name, "location": skill.location, "commands": list(shown)},
-        note="A model chose the arguments." if chosen else None,
-        unless_allowed={program.text: f"Bash({program.rule})" for program in chosen},
+        note="A model chose the arguments." if chosen_by_model else None,
+        unless_allowed={program.text: f"Bash({program.rule})" for program in chosen_by_model},
     )
 
 
 def _list_programs(command: Command) -> Sequence[tuple[str, ...]]:
     """The programs that a command starts, each with its words."""
-    return list_commands(command.text)[0] if command.shell != "powershell" else ()
+    if command.shell == "powershell":
+        # Its words are not read as bash reads them.
+        return ()
+    return list_commands(command.text)[0]
 
 
 def run_draft(
@@ -318,9 +334,10 @@ def render_output(finished: Finished, masker: Masker, *, empty: str = NO_OUTPUT)
 
 def cut_tail(finished: Finished, masker: Masker) -> str:
     """The end of an output. Secrets are masked before it is cut, or half of one would be left."""
-    is_cut = bool(finished.left_out)
-    text = masker.mask_tail(finished.tail) if is_cut else masker.mask(finished.output)
-    text = text.strip()
+    if finished.left_out:
+        text = masker.mask_tail(finished.tail).strip()
+    else:
+        text = masker.mask(finished.output).strip()
     return text if len(text) <= _TAIL else f"…{text[-_TAIL:]}"
 
 
@@ -329,7 +346,11 @@ def _answers_by_1(command: Command, tolerated: Iterable[str]) -> bool:
     if command.shell == "powershell":
         return False
     last = list_commands(command.text)[1]
-    return any(last[: len(words)] == words for words in map(tuple, map(str.split, tolerated)))
+    for program in tolerated:
+        words = tuple(program.split())
+        if last[: len(words)] == words:
+            return True
+    return False
 
 
 def _diagnose(

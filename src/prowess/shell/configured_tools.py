@@ -19,7 +19,7 @@ from prowess.shell.process_limits import find_ungivable
 from prowess.shell.program_words import runs_code
 from prowess.text.masker import Masker
 
-_PLACE = re.compile(r"\{(argument|command|skill)\}")
+_PLACEHOLDER = re.compile(r"\{(argument|command|skill)\}")
 _PARAMS = {"argument": "command", "command": "commandName", "skill": "skillName"}
 
 
@@ -30,34 +30,36 @@ def build_argv(template: Sequence[str], params: Mapping[str, str]) -> tuple[str,
     `{skill}` the skill's. Other braces stay. Where no element takes the argument, it is added at
     the end, so that nothing typed is lost.
     """
-    return tuple(
-        part if place is None else params[_PARAMS[place[1]]]
-        for part, place in _list_places(template, params)
-    )
+    argv = []
+    for element in _add_argument(template, params):
+        placeholder = _PLACEHOLDER.fullmatch(element)
+        argv.append(element if placeholder is None else params[_PARAMS[placeholder[1]]])
+    return tuple(argv)
 
 
-def _list_places(
-    template: Sequence[str], params: Mapping[str, str]
-) -> list[tuple[str, re.Match[str] | None]]:
-    """The elements of a template, each with the place that it is."""
-    is_added = "{argument}" not in template and bool(params["command"])
-    parts = (*template, *(("{argument}",) if is_added else ()))
-    return [(part, _PLACE.fullmatch(part)) for part in parts]
+def _add_argument(template: Sequence[str], params: Mapping[str, str]) -> tuple[str, ...]:
+    """The elements of a template, and one for what was typed if there is none."""
+    is_missing = "{argument}" not in template and params["command"] != ""
+    return (*template, "{argument}") if is_missing else tuple(template)
 
 
 def explain_refusal(template: Sequence[str], params: Mapping[str, str]) -> str | None:
     """Why a declared program is not run with these parameters; None where it is."""
-    for part in template:
-        found = _PLACE.search(part)
-        if found is not None and found[0] != part:
-            return f"`{found[0]}` is only part of “{part}”; make it its own item in `command`"
-    words = [None if place else part for part, place in _list_places(template, params)]
+    words: list[str | None] = []
+    for element in _add_argument(template, params):
+        placeholder = _PLACEHOLDER.search(element)
+        if placeholder is not None and placeholder[0] != element:
+            shown = placeholder[0]
+            return f"`{shown}` is only part of “{element}”; make it its own item in `command`"
+        words.append(element if placeholder is None else None)
     if words[0] is None:
         return "it was not run: an argument would decide which program runs"
     if runs_code(words):
         return "it was not run: a shell would run an argument as code"
     ungivable = find_ungivable(build_argv(template, params))
-    return None if ungivable is None else f"its program would receive {ungivable}"
+    if ungivable is not None:
+        return f"its program would receive {ungivable}"
+    return None
 
 
 def make_tool(
@@ -74,6 +76,7 @@ def make_tool(
         finished = runner.run(command, is_cancelled=lambda: run.cancel.is_cancelled)
         if finished.code != 0:
             raise CommandToolFailed(name, _explain_failure(finished, run.masker))
+
         return render_output(finished, run.masker) if finished.left_out else finished.output
 
     return CommandTool(name=name, function=function, description=declared.description or "")

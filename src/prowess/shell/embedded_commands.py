@@ -47,8 +47,9 @@ def find_commands(body: str) -> EmbeddedCommands:
     """The commands in a body."""
     if not may_hold_commands(body):
         return EmbeddedCommands(())
-    found: list[EmbeddedCommand] = []
+    commands: list[EmbeddedCommand] = []
     lines = list(_list_lines(body))
+    # The columns of the open list items, by which a block inside one of them is recognised.
     items: list[int] = []
     at = 0
     while at < len(lines):
@@ -56,17 +57,20 @@ def find_commands(body: str) -> EmbeddedCommands:
         fence = _find_fence(line)
         if fence is None:
             _note_item(items, line)
-            found += _find_inline(line, start, at + 1)
+            commands += _find_inline(line, start, at + 1)
             at += 1
             continue
         after, close = _find_close(lines, at, fence, _find_indent(items, fence["lead"]))
-        is_command = fence["run"] == "```" and fence["info"].startswith("!")
-        if is_command and ">" not in fence["lead"]:
+        # What is quoted is somebody else's text.
+        is_quoted = ">" in fence["lead"]
+        is_marked = fence["run"] == "```" and fence["info"].startswith("!")
+        if is_marked and not is_quoted:
             if close is None:
-                return EmbeddedCommands(tuple(found), at + 1)
-            found.append(_read_block(body, lines, at, close, fence))
+                # Nobody knows where it ends, so nothing after it is read as a command, either.
+                return EmbeddedCommands(tuple(commands), at + 1)
+            commands.append(_read_block(body, lines, at, close, fence))
         at = after
-    return EmbeddedCommands(tuple(command for command in found if command.text.strip()))
+    return EmbeddedCommands(tuple(command for command in commands if command.text.strip()))
 
 
 def _list_lines(body: str) -> Iterator[Line]:
@@ -78,11 +82,14 @@ def _list_lines(body: str) -> Iterator[Line]:
 
 
 def _find_fence(line: str) -> re.Match[str] | None:
-    fence = _FENCE.match(line) if "```" in line or "~~~" in line else None
-    if fence is not None and fence["run"][0] == "`" and "`" in fence["info"]:
-        # A code span of three back-quotes that ends on its line.
+    if "```" not in line and "~~~" not in line:
         return None
-    return fence
+    fence = _FENCE.match(line)
+    if fence is None:
+        return None
+    # Three back-quotes that are closed on their line are a code span.
+    is_span = fence["run"][0] == "`" and "`" in fence["info"]
+    return None if is_span else fence
 
 
 def _find_close(
@@ -96,11 +103,18 @@ def _find_close(
     run, quotes = fence["run"], fence["lead"].count(">")
     for at in range(opening + 1, len(lines)):
         text = _strip_quotes(lines[at][1], quotes)
-        if text is None or (text.strip() and _measure_indent(text) < indent):
+        if text is None:
             return at, None
-        close = _CLOSE.fullmatch(text) if run[0] in text else None
-        is_near = bool(quotes) or _measure_indent(text) <= indent + _MOST_INDENT
-        if close is not None and close["run"].startswith(run) and is_near:
+        column = _measure_indent(text)
+        leaves_item = column < indent and text.strip() != ""
+        if leaves_item:
+            return at, None
+        close = _CLOSE.fullmatch(text)
+        if close is None or not close["run"].startswith(run):
+            continue
+        # A deeper fence is text of the block; in a quote columns are not counted.
+        is_near = column <= indent + _MOST_INDENT
+        if is_near or quotes:
             return at + 1, at
     return len(lines), None
 
@@ -138,9 +152,11 @@ def _find_indent(items: list[int], lead: str) -> int:
         return 0
     width = len(lead.expandtabs(4))
     if lead.strip():
+        # The fence is on the line of a new item.
         items[:] = [column for column in items if column < width] + [width]
         return width
-    column = max((column for column in items if column <= width), default=0)
+    around = [column for column in items if column <= width]
+    column = max(around, default=0)
     return column if width - column <= _MOST_INDENT else width
 
 
@@ -170,10 +186,13 @@ def _find_inline(line: str, start: int, number: int) -> Iterator[EmbeddedCommand
             continue
         begin, end = runs[at]
         mark = begin - 1
-        is_marked = end - begin == 1 and mark >= 0 and line[mark] == "!"
-        if is_marked and (mark == 0 or line[mark - 1].isspace()):
+        is_marked = end - begin == 1 and line[max(mark, 0) : begin] == "!"
+        # `Wow!` before a code span is the end of a word, and no mark.
+        begins_word = mark <= 0 or line[mark - 1].isspace()
+        if is_marked and begins_word:
             text = line[end : runs[close][0]]
             yield EmbeddedCommand(start + mark, start + runs[close][1], text, number)
+        # What is inside a span opens no other one.
         at = close + 1
 
 

@@ -73,10 +73,14 @@ def find_refusal(name: str) -> str | None:
     """Why a variable of this name is refused whoever declares it; None where it is not."""
     if _NAME.fullmatch(name) is None:
         return "it is not a valid variable name"
+    # Windows ignores the case of names, and everywhere `http_proxy` means `HTTP_PROXY`.
     upper = name.upper()
     if upper in _WHOLE:
         return _WHOLE[upper]
-    return next((why for beginning, why in _BEGINNINGS if upper.startswith(beginning)), None)
+    for beginning, why in _BEGINNINGS:
+        if upper.startswith(beginning):
+            return why
+    return None
 
 
 def looks_secret(name: str) -> bool:

@@ -67,10 +67,12 @@ def build_environment(
     key that is kept elsewhere is asked of `secrets`. What a project's own file sets counts only
     where the user trusts the project: it could send a skill's keys elsewhere.
     """
-    found = settings.find_override(manifest.skill_key, name)
-    key, override = found if found is not None else (name, Override())
+    keyed_override = settings.find_override(manifest.skill_key, name)
+    key, override = keyed_override or (name, Override())
     builder = _Builder(key, manifest, settings, outside)
-    return builder.build(override if trusts_project else builder.drop_projects(override), secrets)
+    if not trusts_project:
+        override = builder.drop_projects(override)
+    return builder.build(override, secrets)
 
 
 class _Builder:
@@ -90,11 +92,10 @@ class _Builder:
 
     def drop_projects(self, override: Override) -> Override:
         """What is set for the skill, without what a project's own file sets."""
-        env = {
-            name: value
-            for name, value in override.env.items()
-            if not self._is_projects(f"env.{name}")
-        }
+        env = dict(override.env)
+        for name in override.env:
+            if self._is_projects(f"env.{name}"):
+                del env[name]
         if self._is_projects("api_key"):
             return msgspec.structs.replace(override, env=env, api_key=None, api_key_from={})
         return msgspec.structs.replace(override, env=env)
@@ -171,17 +172,21 @@ class _Builder:
         reference = override.api_key_from
         if not reference:
             return override.api_key
+        if secrets is None:
+            self._report_no_key("no secret store is available")
+            return None
         try:
-            found = secrets.find_secret(reference) if secrets is not None else None
-            problem = (
-                "no key is stored there" if secrets is not None else "no secret store is available"
-            )
+            secret = secrets.find_secret(reference)
         except MachineError as error:
-            found, problem = None, error.cause
-        if found is None:
-            message = f"Could not get the key of the skill “{self._key}”: {problem}."
-            self._diagnostics.append(self._diagnose("environment-unresolved", message, "api_key"))
-        return found
+            self._report_no_key(error.cause)
+            return None
+        if secret is None:
+            self._report_no_key("no key is stored there")
+        return secret
+
+    def _report_no_key(self, problem: str) -> None:
+        message = f"Could not get the key of the skill “{self._key}”: {problem}."
+        self._diagnostics.append(self._diagnose("environment-unresolved", message, "api_key"))
 
     def _list_secret_names(self) -> Iterable[str]:
         return (name for name in self._variables if may_be_secret(name) or name == self._primary)
@@ -201,7 +206,12 @@ def _list_passwords(value: str) -> Iterator[str]:
     """The passwords in the addresses of a value, as they are written and as they are meant."""
     from urllib.parse import unquote
 
-    for found in _USER.finditer(value):
-        user, colon, password = found[1].partition(":")
-        secret = password if colon else user if len(user) > _LONGEST_NAME else ""
+    for credentials in _USER.finditer(value):
+        user, colon, password = credentials[1].partition(":")
+        if colon:
+            secret = password
+        elif len(user) > _LONGEST_NAME:
+            secret = user
+        else:
+            continue
         yield from filter(None, (secret, unquote(secret)))

@@ -74,6 +74,7 @@ def fill_powershell(source: str, references: Sequence[Reference]) -> FilledComma
         env[name] = reference.value
         used.append(reference)
         edits.append(Edit(*span, f"${{env:{name}}}", _render(reference.value, quotes)))
+        # What Prowess itself fills in, such as the skill's folder, is checked as a word would be.
         mask = "\0" if reference.kind == "argument" else "x"
         masks.append(Edit(*span, mask, mask))
     masked, _ = apply_edits(source, masks)
@@ -92,9 +93,11 @@ def _find_quotes(source: str, references: Sequence[Reference]) -> Iterator[tuple
         quotes = step.lastgroup or ""
         while left and left[0].start < step.end():
             reference = left.popleft()
+            if quotes in ("comment", "escape"):
+                continue
             is_number = NUMBERED.fullmatch(source, reference.start, reference.end) is not None
-            is_own = quotes == "single" and is_number
-            if not is_own and quotes not in ("comment", "escape"):
+            # In single quotes a number is left to the program.
+            if not (is_number and quotes == "single"):
                 yield reference, quotes
 
 
@@ -111,17 +114,22 @@ def _check_commands(masked: str) -> None:
         command = _COMMAND.match(masked, at)
         if command is None:
             raise ValueRefused("only plain commands can take arguments in PowerShell", at)
+        # PowerShell takes no notice of case.
         name = command["name"].lower()
         is_plain = "-" not in name and name not in _BUILT_IN
-        if not (is_plain or name in _PRINTS or _PROGRAM_FILE.fullmatch(name)):
+        is_program = is_plain or _PROGRAM_FILE.fullmatch(name) is not None
+        if not is_program and name not in _PRINTS:
             raise ValueRefused(
                 f"`{command['name']}` is part of PowerShell and could evaluate it", at
             )
-        separator = _SEPARATOR.match(masked, command.end())
-        if separator is None and command.end() < len(masked):
+        at = command.end()
+        if at == len(masked):
+            return
+        separator = _SEPARATOR.match(masked, at)
+        if separator is None:
             why = "this cannot be used in a PowerShell command that takes arguments"
-            raise ValueRefused(why, command.end())
-        at = separator.end() if separator is not None else len(masked)
+            raise ValueRefused(why, at)
+        at = separator.end()
 
 
 def _check_values(source: str, used: Sequence[Reference]) -> None:
@@ -133,5 +141,6 @@ def _check_values(source: str, used: Sequence[Reference]) -> None:
             raise ValueRefused(
                 'PowerShell mangles a value that contains `"` or ends with `\\`', reference.start
             )
-        if source[reference.start - 1 : reference.start] in ("", " ", "\t", '"'):
+        begins_word = source[reference.start - 1 : reference.start] in ("", " ", "\t", '"')
+        if begins_word:
             check_option(reference, source[reference.start : reference.end])

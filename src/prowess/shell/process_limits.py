@@ -16,11 +16,13 @@ def find_ungivable(values: Iterable[str]) -> str | None:
         if "\0" in value:
             return "a NUL character, which cannot be passed to a program"
         try:
+            # As Python hands them to programs: bytes that are no UTF-8 survive as they are.
             sizes.append(len(value.encode("utf-8", "surrogateescape")))
         except UnicodeEncodeError:
             return "an unpaired surrogate, which cannot be passed to a program"
-    if max(sizes, default=0) > MOST_IN_ONE:
-        return f"a value of {max(sizes):,} bytes; the limit is {MOST_IN_ONE:,}"
-    if sum(sizes) > MOST_IN_ALL:
-        return f"values of {sum(sizes):,} bytes in total; the limit is {MOST_IN_ALL:,}"
+    largest, total = max(sizes, default=0), sum(sizes)
+    if largest > MOST_IN_ONE:
+        return f"a value of {largest:,} bytes; the limit is {MOST_IN_ONE:,}"
+    if total > MOST_IN_ALL:
+        return f"values of {total:,} bytes in total; the limit is {MOST_IN_ALL:,}"
     return None

@@ -14,6 +14,7 @@ _WRAPPERS = frozenset(
     "builtin command doas env exec nice nohup setsid stdbuf sudo time timeout xargs".split()
 )
 _MOST_WRAPPERS = 20
+# What comes before the program: options, a time limit, variables.
 _WRAPPER_WORD = re.compile(r"-.*|[0-9.]+[smhd]?|[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 
 
@@ -22,19 +23,29 @@ def runs_code(words: Sequence[str | None]) -> bool:
 
     Values after the script are fine: `bash build.sh VALUE`, `sh -c 'echo "$1"' sh VALUE`.
     """
-    is_shell = [word is not None and _name(word) in _SHELLS for word in words]
-    if not any(is_shell):
+    shell = _find_shell(words)
+    if shell is None:
         return False
-    shell = is_shell.index(True)
     options, rest = _split_options(words[shell + 1 :])
+    has_script = len(rest) > 0
     is_code = any(map(_CODE_OPTION.fullmatch, options))
-    gets_value = list(rest[:1]) == [None]
+    gets_value = has_script and rest[0] is None
     if shell > 0:
+        # Behind another program the word need not be a shell; with `-c` it is taken for one. And
         # `xargs` puts words after the last one.
-        return is_code and (gets_value or not rest)
+        return is_code and (gets_value or not has_script)
+    if gets_value:
+        return True
     # Without a script, or with `-s`, a shell runs what it reads.
-    reads_input = not rest or any(map(_INPUT_OPTION.fullmatch, options))
-    return gets_value or (reads_input and not is_code)
+    reads_input = not has_script or any(map(_INPUT_OPTION.fullmatch, options))
+    return reads_input and not is_code
+
+
+def _find_shell(words: Sequence[str | None]) -> int | None:
+    for index, word in enumerate(words):
+        if word is not None and _name(word) in _SHELLS:
+            return index
+    return None
 
 
 def _split_options(words: Sequence[str | None]) -> tuple[list[str], Sequence[str | None]]:
@@ -53,16 +64,24 @@ def _split_options(words: Sequence[str | None]) -> tuple[list[str], Sequence[str
 def unwrap(words: tuple[str, ...]) -> list[tuple[str, ...]]:
     """A command and the programs that it starts, as `env` and `sudo` do, each with its words."""
     starts = [0] if words else []
+    # The list grows while it is gone through: a wrapper may start another one.
     for start in starts:
-        if _name(words[start]) not in _WRAPPERS or len(starts) > _MOST_WRAPPERS:
+        is_wrapper = _name(words[start]) in _WRAPPERS
+        if not is_wrapper or len(starts) > _MOST_WRAPPERS:
             continue
-        before = list(itertools.takewhile(_WRAPPER_WORD.fullmatch, words[start + 1 :]))
-        at = start + 1 + len(before)
-        # An option may take a value; then the program comes one word later.
-        has_option = any(word.startswith("-") for word in before)
-        places = (at, at + 1) if has_option else (at,)
-        starts += [place for place in places if place < len(words) and place not in starts]
+        for program in _find_wrapped(words, start):
+            if program < len(words) and program not in starts:
+                starts.append(program)
     return [(_name(words[start]), *words[start + 1 :]) for start in starts]
+
+
+def _find_wrapped(words: Sequence[str], wrapper: int) -> tuple[int, ...]:
+    """Where the name of the program may be that a wrapper starts."""
+    before = list(itertools.takewhile(_WRAPPER_WORD.fullmatch, words[wrapper + 1 :]))
+    program = wrapper + 1 + len(before)
+    # An option may take a value; then the program comes one word later.
+    has_option = any(word.startswith("-") for word in before)
+    return (program, program + 1) if has_option else (program,)
 
 
 def _name(program: str) -> str:

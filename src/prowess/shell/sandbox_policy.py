@@ -21,14 +21,16 @@ def build_policy(
     which projects are trusted.
     """
     own = settings.skills.get(skill, SandboxOverride())
+    # What is set for this skill comes before what is set for all of them.
     mode = settings.mode if own.mode is None else own.mode
+    network = settings.network if own.network is None else own.network
     if mode == "off":
         return None
-    credentials = (f"{home}/{name}" for name in CREDENTIALS)
+    credentials = [f"{home}/{name}" for name in CREDENTIALS]
     return SandboxPolicy(
         writable=(project, *settings.write, *own.write),
         hidden=(*credentials, *hidden, *settings.hide),
-        network=settings.network if own.network is None else own.network,
+        network=network,
         memory_bytes=settings.memory_mb << 20,
         processes=settings.processes,
     )

@@ -2,9 +2,14 @@
 
 Every value becomes one quoted parameter, and it may be only where bash takes it as data: in an
 argument of a program, of `echo` or of `printf`, or in an assignment to an ordinary variable. The
-rest of a script with arguments may use only what is listed here, because variables, functions and
-files could hand a value on. Whatever is not listed is refused; nothing here guesses what might be
-dangerous.
+rest of a script with arguments may use only what `bash_rules` lists, because variables, functions
+and files could hand a value on. Whatever is not listed is refused; nothing here guesses what might
+be dangerous.
+
+A script is a list of commands (`_read_list`), a command a list of words (`_add_word`), and it is
+checked as a whole where it ends (`_end_command`). A word is read in steps, each by its first
+character (`_READERS`); what the check has to know about it is in its marks. Commands inside a word,
+such as `$(…)`, are lists again.
 """
 
 from __future__ import annotations
@@ -16,6 +21,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from prowess.activate.body.substitution import Reference
 from prowess.model.command import FilledProgram
+from prowess.shell.bash_rules import (
+    BUILTINS,
+    KEYWORDS,
+    PLAIN_BUILTINS,
+    PRINTF_FORMAT,
+    RESERVED,
+    SHELL_VARIABLES,
+    spell_argument,
+)
 from prowess.shell.env_denylist import find_refusal
 from prowess.shell.program_words import runs_code
 from prowess.shell.quotes import (
@@ -25,48 +39,12 @@ from prowess.shell.quotes import (
     READABLE,
     Context,
     Edit,
-    FilledCommand,
     ValueRefused,
-    apply_edits,
     check_option,
 )
 from prowess.shell.scanned_word import ScannedWord
 
 _DEEPEST = 40
-_MOST_PASSES = 20
-
-_RESERVED = frozenset("! { } do done elif else fi if then until while".split())
-_KEYWORDS = frozenset("case coproc function select time [[".split())
-_BUILTINS = frozenset(
-    ". : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare"
-    " dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill"
-    " let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt"
-    " source suspend test times trap true type typeset ulimit umask unalias unset wait".split()
-)
-# What these builtins may be given in a script with arguments, none of it a value: `W` is a word,
-# `U` one that bash may split.
-_TEST = r"(?:! )?(?:-[bcdefghknprstuwxzLS] W|W|W (?:=|==|!=|-eq|-ne|-lt|-le|-gt|-ge) W)"
-_PLAIN_BUILTINS: Mapping[str, re.Pattern[str]] = {
-    **dict.fromkeys(": break continue false pwd true wait".split(), re.compile("")),
-    **dict.fromkeys(("cd", "exit"), re.compile("[WU]?")),
-    "[": re.compile(rf"{_TEST} \]"),
-    "command": re.compile("-[vV] W"),
-    "set": re.compile(r"(?:-[eux]+(?:o pipefail)?|-o pipefail)(?: -[eux]+| -o pipefail)*"),
-    "test": re.compile(_TEST),
-    "type": re.compile("W"),
-}
-_SPELLED = frozenset("= == != ! ] pipefail".split())
-# `%n` of printf names a variable, so the conversions are listed too.
-_FORMAT = re.compile(r"(?!-)(?:[^%]|%%|%[-+ #0-9.]*[bcdeEfgGiosuxXq])*", re.DOTALL)
-# Variables that bash reads or fills by itself; it evaluates some of them as soon as they are set.
-_SHELL_VARIABLES = re.compile(
-    r"_|BASH.*|CHILD_MAX|COLUMNS|COMP_.*|COMPREPLY|COPROC.*|DIRSTACK|EMACS|EPOCH(REALTIME|SECONDS)"
-    r"|EUID|EXECIGNORE|FCEDIT|FIGNORE|FUNC(NAME|NEST)|GLOB(IGNORE|SORT)|GROUPS|HIST(CMD|CONTROL"
-    r"|FILE|FILESIZE|IGNORE|SIZE|TIMEFORMAT)|HOST(FILE|NAME|TYPE)|IGNOREEOF|INSIDE_EMACS|LANG"
-    r"|LC_.*|LINENO|LINES|MACHTYPE|MAIL(CHECK|PATH)?|MAPFILE|OLDPWD|OPT(ARG|ERR|IND)|OSTYPE"
-    r"|PIPESTATUS|POSIXLY_CORRECT|PPID|PROMPT_.*|PS[0-4]|PWD|RANDOM|READLINE_.*|REPLY|SECONDS"
-    r"|SHLVL|SRANDOM|TEXTDOMAIN.*|TIMEFORMAT|TMOUT|UID|auto_resume|histchars"
-)
 
 _BETWEEN = re.compile(r"(?:[ \t]|\\\n)+|#[^\n]*")
 _OPERATOR = re.compile(r"\n|;;&|;;|;&|&&|\|\||\|&|&(?!>)|[;|]")
@@ -194,16 +172,19 @@ class BashScanner:
             self._refuse("an unmatched backquote is not allowed")
             self._at += 1
         # Bash takes a word as grammar only where a command begins, and never a quoted one.
-        is_grammar = not command and not word.marks & {"quote", "value"}
+        is_grammar = not command and word.marks.isdisjoint(("quote", "value"))
         name = word.text if is_grammar else ""
-        if name in _KEYWORDS:
+        if name in KEYWORDS:
             self._refuse_use(f"`{name}`", word.start)
-        if word.assigns or name in _RESERVED:
+        if word.assigns or name in RESERVED:
             self._note_shell_use(word.start)
         if name == "function":
+            # The name of a function is no command.
             self._take(_BETWEEN)
             self._read_word()
-        elif name not in _RESERVED and name not in ("coproc", "time"):
+            return
+        precedes_command = name in RESERVED or name in ("coproc", "time")
+        if not precedes_command:
             command.append(word)
 
     def _refuse_use(self, what: str, at: int | None = None) -> None:
@@ -211,13 +192,16 @@ class BashScanner:
 
     def _read_bracket(self, command: list[ScannedWord]) -> bool:
         """A subshell, or a bracket that a script with arguments may not have."""
-        is_subshell = not command and self._source[self._at] == "("
-        if not is_subshell or self._source.startswith("((", self._at):
+        is_open = self._source[self._at] == "("
+        is_arithmetic = self._source.startswith("((", self._at)
+        is_subshell = is_open and not is_arithmetic and not command
+        if not is_subshell:
             self._refuse_use("a bracket here")
         takes_value = self._end_command(command)
         self._at += 1
-        is_open = self._source[self._at - 1] == "("
-        return takes_value | (is_open and self._read_list(")"))
+        if is_open:
+            takes_value |= self._read_list(")")
+        return takes_value
 
     def _read_redirect(self, redirect: str) -> bool:
         if redirect.lstrip("0123456789") in ("<<", "<<-"):
@@ -236,25 +220,30 @@ class BashScanner:
         words = command[len(assigned) :]
         takes_value = bool(_list_taking(command))
         command.clear()
-        for word in _list_taking(assigned):
+        filled = _list_taking(assigned)
+        for word in filled:
             self._keep(word)
-        if words:
-            self._check_command(words)
-            self._note_program(words, gets_variable=bool(_list_taking(assigned)))
-            if self._piped_from is not None:
-                self.pipes[len(self.commands)] = self._piped_from
-                self._piped_from = None
-            self.commands.append(tuple(word.text for word in words))
-            self.last = words if self._depth == 1 else self.last
+        if not words:
+            return takes_value
+        self._check_command(words)
+        self._note_program(words, gets_variable=bool(filled))
+        if self._piped_from is not None:
+            self.pipes[len(self.commands)] = self._piped_from
+            self._piped_from = None
+        self.commands.append(tuple(word.text for word in words))
+        if self._depth == 1:
+            self.last = words
         return takes_value
 
     # What a script with arguments may do
 
     def _keep(self, word: ScannedWord) -> None:
-        self.kept.add(word.assigns)
-        is_refused = word.assigns.isupper() and find_refusal(word.assigns) is not None
-        if is_refused or _SHELL_VARIABLES.fullmatch(word.assigns):
-            why = f"an argument would be assigned to `{word.assigns}`, which is a special variable"
+        name = word.assigns
+        self.kept.add(name)
+        # Names such as `path` and `temp` are common in scripts, and mean nothing to bash.
+        is_refused = name.isupper() and find_refusal(name) is not None
+        if is_refused or SHELL_VARIABLES.fullmatch(name):
+            why = f"an argument would be assigned to `{name}`, which is a special variable"
             self._refuse(why, word.start)
 
     def _check_command(self, words: list[ScannedWord]) -> None:
@@ -263,7 +252,7 @@ class BashScanner:
             self._refuse("an argument would decide which program runs", head.start)
         elif head.text == "for" and "quote" not in head.marks:
             self._check_no_value("for", arguments)
-        elif head.text in _BUILTINS and head.is_literal:
+        elif head.text in BUILTINS and head.is_literal:
             self._check_builtin(head.text, arguments)
         else:
             self._check_program(head)
@@ -279,7 +268,10 @@ class BashScanner:
         """The name of a program must be known, or be a path, because a path is never a builtin."""
         if head.is_literal and head.text:
             return
-        if "slash" not in head.marks or head.marks & {"brace", "command", "glob"}:
+        is_path = "slash" in head.marks
+        # What bash makes of these is known only when it runs, and may be several words.
+        is_open_ended = not head.marks.isdisjoint(("brace", "command", "glob"))
+        if not is_path or is_open_ended:
             self._refuse("the name of the program is not literal text", head.start)
             return
         for start, end in head.bare:
@@ -291,14 +283,14 @@ class BashScanner:
             return
         if name == "printf":
             template = arguments[0] if arguments else ScannedWord(self._at)
-            if not template.is_literal or not _FORMAT.fullmatch(template.text):
+            if not template.is_literal or not PRINTF_FORMAT.fullmatch(template.text):
                 self._refuse("the format of `printf` is not literal text", template.start)
             return
         self._check_no_value(name, arguments)
-        allowed = _PLAIN_BUILTINS.get(name)
+        allowed = PLAIN_BUILTINS.get(name)
         if allowed is None:
             self._refuse_use(f"`{name}`")
-        elif not allowed.fullmatch(" ".join(map(_spell, arguments))):
+        elif not allowed.fullmatch(" ".join(map(spell_argument, arguments))):
             self._refuse_use(f"`{name}` with these arguments")
 
     def _check_no_value(self, name: str, arguments: list[ScannedWord]) -> None:
@@ -306,16 +298,18 @@ class BashScanner:
             self._refuse(f"`{name}` is part of the shell and could evaluate it", word.start)
 
     def _check_shells(self, words: list[ScannedWord]) -> None:
-        known = [None if word.takes_value else word.text * word.is_literal for word in words]
+        known = [_get_known_text(word) for word in words]
         if runs_code(known):
             self._refuse("a second shell would run an argument or its input", words[0].start)
 
     def _note_program(self, words: list[ScannedWord], *, gets_variable: bool) -> None:
-        first = next((at for at, word in enumerate(words) if word.takes_value), len(words))
-        if first < len(words) or gets_variable:
+        fixed = list(itertools.takewhile(lambda word: not word.takes_value, words))
+        gets_argument = len(fixed) < len(words)
+        if gets_argument or gets_variable:
             texts = [shlex.quote(word.text) for word in words]
-            program = FilledProgram(" ".join(texts), " ".join((*texts[:first], "*")))
-            self.programs.append(program)
+            # A rule that allows it covers whatever the first value and the words after it are.
+            rule = " ".join((*texts[: len(fixed)], "*"))
+            self.programs.append(FilledProgram(" ".join(texts), rule))
 
     # Words
 
@@ -338,7 +332,10 @@ class BashScanner:
         return character in " \t\n;&|()<>" and not is_process
 
     def _read_plain(self, word: ScannedWord) -> None:
-        text = self._take(_PLAIN) or ("" if word.text else self._take(_TEST_COMMAND))
+        text = self._take(_PLAIN)
+        if not text and not word.text:
+            # At the start of a word, `[` before a blank is the command, not a pattern.
+            text = self._take(_TEST_COMMAND)
         if text:
             word.add(text)
             return
@@ -360,12 +357,7 @@ class BashScanner:
             return False
         self._at = reference.end
         if reference.kind == "literal":
-            # The author asks for `$1` as bash means it. It must not be part of a program's name.
-            self.edits.append(Edit(reference.start, reference.end, *[reference.value] * 2))
-            word.add(reference.value)
-            if context in ("bare", "double"):
-                self._expand(word, reference.value[1:], is_quoted=context == "double")
-                word.marks.add("command")
+            self._place_literal(word, reference, context)
             return True
         name = f"{PREFIX}{reference.label}"
         self.env[name] = reference.value
@@ -374,11 +366,22 @@ class BashScanner:
         self.edits.append(Edit(reference.start, reference.end, parameter, readable))
         if reference.kind == "argument":
             word.marks.add("value")
+            # Only what begins a word can be taken for an option.
             if "begun" not in word.marks:
                 check_option(reference, text)
         word.add(reference.value)
         word.marks.add("quote")
         return True
+
+    def _place_literal(self, word: ScannedWord, reference: Reference, context: Context) -> None:
+        """The author asks for `$1` as bash means it."""
+        value = reference.value
+        self.edits.append(Edit(reference.start, reference.end, value, value))
+        word.add(value)
+        if context in ("bare", "double"):
+            self._expand(word, value[1:], is_quoted=context == "double")
+            # It must not be part of a program's name.
+            word.marks.add("command")
 
     def _read_backslash(self, word: ScannedWord) -> None:
         word.marks.add("quote")
@@ -399,6 +402,8 @@ class BashScanner:
             if context == "double":
                 self._read_quoted(word)
             else:
+                # In `$'…'` a backslash and what follows it belong together, so that `\\'` closes
+                # nothing.
                 is_pair = context == "ansi" and self._source[self._at] == "\\"
                 word.add(self._source[self._at : self._at + 1 + is_pair])
                 self._at += 1 + is_pair
@@ -415,7 +420,9 @@ class BashScanner:
             pair = self._source[self._at : self._at + 2]
             if pair == "\\\n":
                 self._refuse("a word is split across two lines")
-            word.add(pair[1:] if pair[1:] in ("$", "`", '"', "\\") else pair)
+            # Before any other character the backslash stays.
+            is_escape = pair[1:] in ("$", "`", '"', "\\")
+            word.add(pair[1:] if is_escape else pair)
             self._at += 2
         else:
             word.add(self._take(_PLAIN_IN_QUOTES))
@@ -435,7 +442,9 @@ class BashScanner:
         elif name is not None:
             self._read_variable(word, name, is_quoted=is_quoted)
         else:
-            if following in ("{", "[", "\\") or (following == '"' and not is_quoted):
+            # `$"…"` is a text that bash translates; a lone `$` is a character.
+            is_translated = following == '"' and not is_quoted
+            if is_translated or following in ("{", "[", "\\"):
                 self._refuse(f"this kind of `${following}` is not supported")
                 word.marks.add("command")
             word.add("$")
@@ -456,10 +465,14 @@ class BashScanner:
     ) -> None:
         """Bash fills in a variable here, which may hold a value."""
         word.marks.add("expansion")
+        # `$_` is the last word of the command before.
         if name == "_" or name.startswith(f"{PREFIX}ARGUMENT"):
             self._refuse(f"`${name}` may contain an argument")
         if name in self.kept:
-            word.marks |= {"value"} if is_quoted or word.assigns else {"value", "split"}
+            word.marks.add("value")
+            # Bash splits neither what is in quotes nor what is assigned.
+            if not is_quoted and not word.assigns:
+                word.marks.add("split")
         if not is_quoted:
             # Bash splits what the variable holds, so what comes next may begin a word.
             word.marks.discard("begun")
@@ -477,11 +490,15 @@ class BashScanner:
         self._in_backquotes, self._piped_from = opening == "`", None
         takes_value = self._read_list("`" if opening == "`" else ")")
         self._in_backquotes, self._piped_from = outer
-        word.marks |= {"command", "value"} if takes_value else {"command"}
+        word.marks.add("command")
+        # What a command prints may be the argument that it was given.
+        if takes_value:
+            word.marks.add("value")
         if not is_quoted:
             word.marks.discard("begun")
             word.bare.append((start, self._at))
-            word.marks |= {"split"} if takes_value and not word.assigns else set()
+            if takes_value and not word.assigns:
+                word.marks.add("split")
         word.text += self._source[start : self._at]
 
     # Here-documents, which only a script without arguments may have
@@ -500,17 +517,20 @@ class BashScanner:
             end = self._find_heredoc_end(end_line)
             if not is_quoted:
                 self._list_expanded(len(self._source) if end is None else end.start())
-            if end is None:
-                continue
-            used = len(self.used)
-            quotes: Context = "single" if is_quoted else "double"
-            while self._at < end.start():
-                if not self._place(ScannedWord(self._at), quotes):
-                    self._at += 1
-            if is_quoted and len(self.used) > used:
-                why = "bash expands nothing in a here-document with a quoted delimiter"
-                raise ValueRefused(why, self.used[-1].start)
-            self._at = end.end()
+            if end is not None:
+                self._fill_heredoc(end.start(), is_quoted=is_quoted)
+                self._at = end.end()
+
+    def _fill_heredoc(self, end: int, *, is_quoted: bool) -> None:
+        used = len(self.used)
+        quotes: Context = "single" if is_quoted else "double"
+        while self._at < end:
+            if not self._place(ScannedWord(self._at), quotes):
+                self._at += 1
+        if is_quoted and len(self.used) > used:
+            # Not even the folder of the skill, which is no argument, could be put there.
+            why = "bash expands nothing in a here-document with a quoted delimiter"
+            raise ValueRefused(why, self.used[-1].start)
 
     def _find_heredoc_end(self, end_line: re.Pattern[str]) -> re.Match[str] | None:
         # One that nothing ends is not searched for again: each search reads the rest of the script.
@@ -550,50 +570,12 @@ _READERS: Mapping[str, Callable[[BashScanner, ScannedWord], None]] = {
 }
 
 
+def _get_known_text(word: ScannedWord) -> str | None:
+    """The text of a word; "" if only bash knows it, None if a value may be in it."""
+    if word.takes_value:
+        return None
+    return word.text if word.is_literal else ""
+
+
 def _list_taking(words: Sequence[ScannedWord]) -> list[ScannedWord]:
     return [word for word in words if word.takes_value]
-
-
-def _spell(word: ScannedWord) -> str:
-    """A word of a builtin as `_PLAIN_BUILTINS` spells it."""
-    if word.bare or word.marks & {"brace", "glob"}:
-        return "U"
-    is_spelled = word.is_literal and (word.text.startswith("-") or word.text in _SPELLED)
-    return word.text if is_spelled else "W"
-
-
-def fill_bash(source: str, references: Sequence[Reference]) -> FilledCommand:
-    """A script with its values as parameters. Raises `ValueRefused` if one could be evaluated."""
-    kept: frozenset[str] = frozenset()
-    for _ in range(_MOST_PASSES):
-        scanner = BashScanner(source, references, kept)
-        scanner.read()
-        if scanner.kept == kept:
-            break
-        # In a loop a variable may be used above the line that puts a value into it.
-        kept = frozenset(scanner.kept)
-    else:
-        raise ValueRefused("too many variables contain an argument")
-    edits = scanner.edits
-    if any(reference.kind == "argument" for reference in scanner.used):
-        if scanner.problem is not None:
-            raise scanner.problem
-        edits = edits + scanner.path_edits
-    script, readable = apply_edits(source, edits)
-    return FilledCommand(script, scanner.env, scanner.used, readable, tuple(scanner.programs))
-
-
-def fill_argv(source: str, references: Sequence[Reference]) -> FilledCommand:
-    """A command without a shell: words as bash splits them, no more. Raises `ValueRefused`."""
-    scanner = BashScanner(source, references)
-    scanner.read()
-    words = scanner.last
-    if scanner.shell_use is not None:
-        raise scanner.shell_use
-    for word in words:
-        if word.marks & {"expansion", "command", "glob", "brace"} or source[word.start] == "~":
-            raise ValueRefused(f"`{word.text}` only works in a shell; quote it", word.start)
-    if words[0].takes_value:
-        raise ValueRefused("an argument would decide which program runs", words[0].start)
-    argv = tuple(word.text for word in words)
-    return FilledCommand("", {}, scanner.used, shlex.join(argv), tuple(scanner.programs), argv)

@@ -67,9 +67,11 @@ def find_interpreter(script: str, head: bytes, *, with_shebang: bool = True) -> 
     if with_shebang and head.startswith(b"#!"):
         line = head[2:SHEBANG_BYTES].split(b"\n", 1)[0].decode("utf-8", "replace").strip()
         # As the kernel does: everything after the program is one argument.
-        program, _, argument = line.partition(" ")
+        program, _, rest = line.partition(" ")
+        argument = rest.strip()
         if program:
-            return (program, argument.strip()) if argument.strip() else (program,)
+            return (program, argument) if argument else (program,)
+
     _, dot, ending = script.rpartition("/")[2].rpartition(".")
     program = INTERPRETERS.get(ending.lower(), "") if dot else ""
     if not program:

@@ -11,10 +11,10 @@ from prowess.activate.body.substitution import Given, Reference, Substitution
 from prowess.model.command import FilledProgram
 from prowess.model.skill import DeclaredArgument
 from prowess.profiles.load import load_profile
+from prowess.shell.bash import fill_argv, fill_bash
 from prowess.shell.command_list import list_commands
 from prowess.shell.program_words import runs_code
 from prowess.shell.quotes import FilledCommand, ValueRefused
-from prowess.shell.scanner import fill_argv, fill_bash
 
 RULES = load_profile("prowess").arguments
 HOSTILE = 'it\'s  *;$(echo x) "`y`" \\ ~ {a,b} && é'
