@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
+from prowess.cli import run_program
 
-from prowess.cli import main
-
-sys.exit(main())
+run_program()

@@ -2,7 +2,45 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
+from typing import NoReturn
+
+
+def run_program() -> NoReturn:
+    """Run `prowess` as the process that it is, and end that process.
+
+    An interpreter that exits takes everything apart that was imported and made, piece by piece,
+    only to hand the memory back. The system does that at once, so the last thing called at exit
+    ends the process: by then threads have ended and every other callback has run.
+    """
+    import atexit
+
+    code: int | None = None
+
+    def end_process() -> None:
+        if code is not None and _flush_streams():
+            os._exit(code)
+
+    # The first to be registered is the last to be called. Whatever registered even earlier, such as
+    # a tool that measures coverage, would never be called, and then the interpreter exits as usual.
+    if not atexit._ncallbacks():
+        atexit.register(end_process)
+    code = main()
+    sys.exit(code)
+
+
+def _flush_streams() -> bool:
+    """Write what is still buffered. Where that fails, the interpreter reports it when it exits."""
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            # Python has no stream for a descriptor that was closed when it started.
+            if stream is not None:
+                stream.flush()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,8 +83,6 @@ def _import_msgspec_alone() -> None:
     msgspec uses it if it is installed, though on this version of Python it needs nothing from it;
     that import would cost a third of the time it takes to start the interpreter.
     """
-    import sys
-
     if "typing_extensions" not in sys.modules:
         sys.modules["typing_extensions"] = None  # type: ignore[assignment]
         try:

@@ -1,7 +1,8 @@
 """From the bytes of a SKILL.md to its header, under a host's rules; never raises.
 
 Nearly every header is plain, and a scan reads thousands: those take the short way here. Everything
-else goes through `prowess.parse.header.slow`, which is imported when it is needed.
+else goes through `prowess.parse.header.slow`. That, the YAML parser and the values of other hosts
+are imported when they are needed: a warm scan seldom reads a header that needs them.
 """
 
 from __future__ import annotations
@@ -10,9 +11,7 @@ import re
 from typing import Any
 
 from prowess.parse.header.result import HeaderReading
-from prowess.parse.yaml.host_values import convert_values, find_wrong_type, keep_literal_text
 from prowess.parse.yaml.plain_lines import parse_plain_lines
-from prowess.parse.yaml.reader import is_clean, parse_natively
 from prowess.profiles.schema.header import HeaderRules
 from prowess.profiles.schema.roots import ScanLimits
 
@@ -83,6 +82,8 @@ def _parse_checked(header: str, limits: ScanLimits) -> tuple[dict[str, Any], lis
     """The fields of a header and those of its values that are not text; None if anything in it is
     invalid, or nested too deeply.
     """
+    from prowess.parse.yaml.reader import is_clean, parse_natively
+
     try:
         fields = parse_natively(header)
     except Exception:
@@ -108,7 +109,11 @@ def _needs_second_look(value: dict[str, Any], rules: HeaderRules) -> bool:
 
         if needs_fallback(value, rules):
             return True
-    return bool(rules.scalar_fields) and find_wrong_type(value, rules) is not None
+    if not rules.scalar_fields:
+        return False
+    from prowess.parse.yaml.host_values import find_wrong_type
+
+    return find_wrong_type(value, rules) is not None
 
 
 def _find_others(value: dict[Any, Any]) -> list[Any] | None:
@@ -181,6 +186,8 @@ def _differs_for_host(data: bytes, header: str, rules: HeaderRules) -> bool:
 
 def _convert_values(value: dict[str, Any], header: str, rules: HeaderRules) -> dict[str, Any]:
     """The values as the host makes them of their text; nothing to do where all are text anyway."""
+    from prowess.parse.yaml.host_values import convert_values, keep_literal_text
+
     if rules.values == "written" and rules.dates_are_text:
         return keep_literal_text(value, header)
     if rules.values == "text" or not rules.dates_are_text:
