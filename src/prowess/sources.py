@@ -15,7 +15,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.roots import find_rule, make_root
 from prowess.errors import UsageError
-from prowess.machine.memory_files import MemoryFiles
+from prowess.machine.memory_files import FilesInMemory
 from prowess.machine.named_files import NamedFiles
 from prowess.machine.package_files import (
     find_disk_path,
@@ -123,7 +123,7 @@ class Composition:
             self._add(source, folders)
         self.files = NamedFiles(folders, disk)
         # A root in memory exists before it is first loaded.
-        self.files.mount({loader.path: MemoryFiles({}) for loader in self._loaders})
+        self.files.mount({loader.path: FilesInMemory({}) for loader in self._loaders})
 
     def is_trusted(self, skill: Skill) -> bool:
         """Whether the source of a skill was given as trusted."""
@@ -150,7 +150,7 @@ class Composition:
     def _try(self, loader: _Loader) -> Diagnostic | None:
         try:
             files = {f"{loader.path}/{path}": data for path, data in _check(loader.load()).items()}
-            self.files.mount({loader.path: MemoryFiles(files)})
+            self.files.mount({loader.path: FilesInMemory(files)})
         except Exception as error:
             cause = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             message = f"The source “{loader.name}” failed ({cause}); its skills are as they were."

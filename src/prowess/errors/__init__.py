@@ -290,8 +290,18 @@ class MachineError(ProwessError):
         self.cause = cause
         super().__init__(doing, path, cause)
 
+    @classmethod
+    def caused_by(cls, doing: str, path: str, error: BaseException) -> MachineError:
+        """The error for what the system refused, in the system's own words."""
+        return MachineError(doing, path, name_cause(error))
+
     def __str__(self) -> str:
         return f"Could not {self.doing} {self.path}: {self.cause}."
+
+
+def name_cause(error: BaseException) -> str:
+    """What went wrong, without the number and the path that Python adds."""
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _locate(file: str, line: int | None) -> str:

@@ -32,6 +32,7 @@ class AppendFile:
 
         Half a line that a killed writer left is removed.
         """
+        # A file that is missing or cannot be read fails below, or is made there.
         with contextlib.suppress(MachineError):
             lines, is_cut = read_lines(path)
             if is_cut:
@@ -40,12 +41,13 @@ class AppendFile:
 
     @classmethod
     def _open(cls, path: str, flags: int) -> AppendFile:
+        # O_APPEND: each write goes to the end, also where another process writes the same file.
         flags |= os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
         try:
             make_folder(os.path.dirname(os.path.abspath(path)), mode=0o700)
             return cls(path, os.open(path, flags, 0o600))
         except OSError as error:
-            raise MachineError("write", path, error.strerror or str(error)) from error
+            raise MachineError.caused_by("write", path, error) from error
 
     def append(self, line: bytes, *, sync: bool = False) -> None:
         """Add a line, whole or not at all; with `sync` it survives a crash of the machine.
@@ -62,7 +64,7 @@ class AppendFile:
                 if sync:
                     os.fsync(self._descriptor)
             except OSError as error:
-                raise MachineError("write", self.path, error.strerror or str(error)) from error
+                raise MachineError.caused_by("write", self.path, error) from error
 
     def _write(self, data: bytes, size: int) -> None:
         assert self._descriptor is not None
@@ -96,7 +98,7 @@ def read_lines(path: str) -> tuple[list[bytes], bool]:
         with open(path, "rb") as file:
             data = file.read()
     except OSError as error:
-        raise MachineError("read", path, error.strerror or str(error)) from error
+        raise MachineError.caused_by("read", path, error) from error
     *lines, rest = data.split(b"\n")
     return lines, bool(rest)
 
@@ -105,12 +107,13 @@ def list_newest(folder: str, suffix: str) -> list[str]:
     """The names of files in a folder with a suffix, the one changed last first."""
     try:
         with os.scandir(folder) as listing:
-            found = [(one.stat().st_mtime_ns, one.name) for one in listing]
+            changed = {item.name: item.stat().st_mtime_ns for item in listing}
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise MachineError("read", folder, error.strerror or str(error)) from error
-    return [name for _, name in sorted(found, reverse=True) if name.endswith(suffix)]
+        raise MachineError.caused_by("read", folder, error) from error
+    names = [name for name in changed if name.endswith(suffix)]
+    return sorted(names, key=lambda name: (changed[name], name), reverse=True)
 
 
 def unique_hex() -> str:

@@ -34,6 +34,7 @@ def write_aside(
     """
     folder = os.path.dirname(path)
     make_folder(folder, mode=folder_mode)
+    # In the same folder, because a rename to another disk is a copy, which can be cut short.
     aside = f"{path}.{os.urandom(6).hex()}.tmp"
     try:
         descriptor = os.open(
@@ -53,7 +54,7 @@ def write_aside(
             raise
         _remove_strays(folder, os.path.basename(path))
     except OSError as error:
-        raise MachineError("write", path, error.strerror or str(error)) from error
+        raise MachineError.caused_by("write", path, error) from error
 
 
 def rewrite_aside(path: str, data: bytes) -> None:
@@ -65,9 +66,10 @@ def rewrite_aside(path: str, data: bytes) -> None:
     try:
         like = os.stat(real)
     except FileNotFoundError:
+        # A new file, or a link that leads nowhere yet.
         like = None
     except OSError as error:
-        raise MachineError("write", path, error.strerror or str(error)) from error
+        raise MachineError.caused_by("write", path, error) from error
     write_aside(real, data, like=like)
 
 
@@ -88,11 +90,14 @@ def _take_after(descriptor: int, other: os.stat_result) -> None:
     if os.name != "posix":
         return
     new = os.fstat(descriptor)
-    if (new.st_uid, new.st_gid) != (other.st_uid, other.st_gid):
+    has_same_owner = (new.st_uid, new.st_gid) == (other.st_uid, other.st_gid)
+    if not has_same_owner:
         try:
             os.fchown(descriptor, other.st_uid, other.st_gid)
         except PermissionError:
+            # Renaming would work, and quietly take the file away from its owner.
             raise PermissionError(0, "it belongs to another user or group") from None
+    # After the owner: a change of owner clears some bits of the mode.
     os.fchmod(descriptor, stat.S_IMODE(other.st_mode))
 
 
@@ -100,10 +105,12 @@ def _remove_strays(folder: str, name: str) -> None:
     """Remove what killed writers of a file left next to it."""
     stray = re.compile(rf"{re.escape(name)}\.[0-9a-f]{{12}}\.tmp")
     with os.scandir(folder) as items:
-        found = [item for item in items if stray.fullmatch(item.name)]
-    for item in found:
+        strays = [item for item in items if stray.fullmatch(item.name)]
+    for item in strays:
+        # Another writer may be renaming its own file, or removing the same stray.
         with contextlib.suppress(FileNotFoundError):
-            if time.time() - item.stat(follow_symlinks=False).st_mtime > _STRAY_SECONDS:
+            age = time.time() - item.stat(follow_symlinks=False).st_mtime
+            if age > _STRAY_SECONDS:
                 os.unlink(item.path)
 
 
@@ -115,14 +122,17 @@ def write_folder_aside(
     `files` has the content of each file by its path inside the folder. Nothing that already exists
     is replaced.
     """
-    aside = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}.tmp")
+    parent, name = os.path.split(path)
+    # Folders that begin with a dot are not searched for skills.
+    aside = os.path.join(parent, f".{name}.{os.getpid()}.tmp")
     try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.makedirs(parent, exist_ok=True)
         os.mkdir(aside)
         try:
-            for name, data in files.items():
-                mode = 0o755 if name in executable else 0o644
-                write_aside(os.path.join(aside, *name.split("/")), data, mode=mode)
+            for file, data in files.items():
+                mode = 0o755 if file in executable else 0o644
+                write_aside(os.path.join(aside, *file.split("/")), data, mode=mode)
+            # A rename replaces an empty folder without a word.
             if os.path.lexists(path):
                 raise FileExistsError(0, "it already exists")
             os.rename(aside, path)
@@ -130,7 +140,7 @@ def write_folder_aside(
             _remove_folder(aside)
             raise
     except OSError as error:
-        raise MachineError("create the folder", path, error.strerror or str(error)) from error
+        raise MachineError.caused_by("create the folder", path, error) from error
 
 
 def make_folder(path: str, *, mode: int = 0o755) -> None:
@@ -142,7 +152,7 @@ def make_folder(path: str, *, mode: int = 0o755) -> None:
     try:
         os.makedirs(path, mode=mode, exist_ok=True)
     except OSError as error:
-        raise MachineError("create the folder", path, error.strerror or str(error)) from error
+        raise MachineError.caused_by("create the folder", path, error) from error
 
 
 @contextmanager
@@ -153,9 +163,7 @@ def scratch_folder() -> Iterator[str]:
     try:
         made = tempfile.mkdtemp(prefix="prowess-")
     except OSError as error:
-        raise MachineError(
-            "create a folder in", tempfile.gettempdir(), error.strerror or str(error)
-        ) from error
+        raise MachineError.caused_by("create a folder in", tempfile.gettempdir(), error) from error
     try:
         yield os.path.realpath(made)
     finally:
@@ -169,7 +177,7 @@ def copy_folder(source: str, target: str) -> None:
     try:
         shutil.copytree(source, target)
     except OSError as error:
-        raise MachineError("copy", source, error.strerror or str(error)) from error
+        raise MachineError.caused_by("copy", source, error) from error
 
 
 def _remove_folder(path: str) -> None:
@@ -186,11 +194,15 @@ def remove_file(path: str, *, empty_up_to: str) -> None:
     try:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
-        folder = os.path.dirname(path)
-        while folder.startswith(f"{empty_up_to}{os.sep}") and os.path.isdir(folder):
-            if os.listdir(folder):
-                return
-            os.rmdir(folder)
-            folder = os.path.dirname(folder)
+        _remove_empty_folders(os.path.dirname(path), below=empty_up_to)
     except OSError as error:
-        raise MachineError("remove", path, error.strerror or str(error)) from error
+        raise MachineError.caused_by("remove", path, error) from error
+
+
+def _remove_empty_folders(folder: str, *, below: str) -> None:
+    """Remove a folder and those above it, as far as they are empty and below another one."""
+    while folder.startswith(f"{below}{os.sep}") and os.path.isdir(folder):
+        if os.listdir(folder):
+            return
+        os.rmdir(folder)
+        folder = os.path.dirname(folder)

@@ -124,31 +124,32 @@ class Chromium:
 
     def _wait_for_port(self) -> int:
         """The port that the browser has chosen, which it writes to its profile."""
-        file, process = os.path.join(self._folder, "DevToolsActivePort"), self._process
+        file = os.path.join(self._folder, "DevToolsActivePort")
+        assert self._process is not None
         end = time.monotonic() + _START_SECONDS
-        while time.monotonic() < end:
-            if process is None or process.poll() is not None:
-                break
-            try:
-                with open(file, encoding="ascii") as lines:
-                    text = lines.readline().strip()
-            except FileNotFoundError:
-                text = ""
-            if text:
-                return int(text)
+        while time.monotonic() < end and self._process.poll() is None:
+            port = _read_first_line(file)
+            if port:
+                return int(port)
             time.sleep(_LOOK_SECONDS)
         raise MachineError("start", "the browser", _read_end(os.path.join(self._folder, "log")))
 
     def _call(self, method: str, **params: Any) -> dict[str, Any]:
         """Carry out a command; events that come meanwhile are dealt with."""
         id = self._send(method, params)
-        found: list[dict[str, Any]] = []
-        self._pump(_ANSWER_SECONDS, lambda: bool(found), lambda one: _keep(one, id, found))
-        if not found:
+        answers: list[dict[str, Any]] = []
+
+        def take(message: dict[str, Any]) -> None:
+            if message.get("id") == id:
+                answers.append(message)
+
+        self._pump(_ANSWER_SECONDS, lambda: bool(answers), take)
+        if not answers:
             raise MachineError("use", "the browser", f"no answer to {method}")
-        if "error" in found[0]:
-            raise MachineError("use", "the browser", found[0]["error"].get("message", method))
-        result: dict[str, Any] = found[0]["result"]
+        answer = answers[0]
+        if "error" in answer:
+            raise MachineError("use", "the browser", answer["error"].get("message", method))
+        result: dict[str, Any] = answer["result"]
         return result
 
     def _send(self, method: str, params: Mapping[str, Any]) -> int:
@@ -183,12 +184,13 @@ class Chromium:
     def _note(self, message: dict[str, Any]) -> None:
         """Deal with an event: a page that begins or ends, or one that wants to be loaded."""
         method, params = message.get("method"), message.get("params", {})
-        if method == "Page.frameStartedLoading":
-            self._loading = self._loading or params["frameId"] == self._frame
+        # Frames inside the page load their own documents, for which nobody waits.
+        is_main = params.get("frameId") == self._frame
+        if method == "Page.frameStartedLoading" and is_main:
+            self._loading = True
         elif method == "Page.loadEventFired":
             self._loading = False
         elif method == "Fetch.requestPaused":
-            is_main = params["frameId"] == self._frame
             self._decide(params["requestId"], params["request"]["url"], is_main=is_main)
 
     def _decide(self, request: str, url: str, *, is_main: bool) -> None:
@@ -207,9 +209,13 @@ class Chromium:
         self._pump(_LOAD_SECONDS, lambda: not self._loading or is_cancelled())
 
 
-def _keep(message: dict[str, Any], id: int, found: list[dict[str, Any]]) -> None:
-    if message.get("id") == id:
-        found.append(message)
+def _read_first_line(path: str) -> str:
+    try:
+        with open(path, encoding="ascii") as lines:
+            return lines.readline().strip()
+    except FileNotFoundError:
+        # The browser has not come so far.
+        return ""
 
 
 def _name_host(url: str) -> str:
@@ -220,9 +226,10 @@ def _name_host(url: str) -> str:
 
 def _start(program: str, folder: str, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     options = [*_OPTIONS, f"--user-data-dir={folder}"]
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     if env.get(SANDBOX_VARIABLE) == "off":
         options.append("--no-sandbox")
-    elif hasattr(os, "geteuid") and os.geteuid() == 0:
+    elif is_root:
         raise UsageError(
             "Chromium has no sandbox of its own when it runs as root. Use another user, or set"
             f" {SANDBOX_VARIABLE}=off on a disposable machine."
@@ -241,7 +248,7 @@ def _start(program: str, folder: str, env: Mapping[str, str]) -> subprocess.Pope
                 start_new_session=True,
             )
         except OSError as error:
-            raise MachineError("start", program, error.strerror or str(error)) from error
+            raise MachineError.caused_by("start", program, error) from error
 
 
 def _read_end(path: str) -> str:

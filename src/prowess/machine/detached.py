@@ -19,7 +19,7 @@ def start_detached(arguments: Sequence[str], *, env: Mapping[str, str], log: str
     try:
         output = os.open(log, flags, 0o600)
     except OSError as error:
-        raise MachineError("write", log, error.strerror or str(error)) from error
+        raise MachineError.caused_by("write", log, error) from error
     try:
         child = subprocess.Popen(
             [sys.executable, "-m", "prowess", *arguments],
@@ -31,7 +31,7 @@ def start_detached(arguments: Sequence[str], *, env: Mapping[str, str], log: str
             start_new_session=True,
         )
     except OSError as error:
-        raise MachineError("start", sys.executable, error.strerror or str(error)) from error
+        raise MachineError.caused_by("start", sys.executable, error) from error
     finally:
         os.close(output)
     # Nobody waits for it; without this, Python would warn when the object is collected.

@@ -21,15 +21,19 @@ def current_facts() -> Facts:
     a project could bring its own home along. Such paths are not used.
     """
     relative = list(_find_relative())
+    diagnostics = [_refuse(name) for name in relative]
     home = os.path.expanduser("~")
-    has_home = os.path.isabs(home)
+    # A container may run as a user that is in no list, whose `~` stays as it is.
+    if not os.path.isabs(home):
+        home = NO_HOME
+        diagnostics.append(_report_no_home())
     return Facts(
-        home=home if has_home else NO_HOME,
-        platform="linux" if sys.platform.startswith("linux") else sys.platform,
+        home=home,
+        platform=_name_platform(),
         env={name: value for name, value in os.environ.items() if name not in relative},
         find_bin=_find_bin,
         find_path_entry=_find_path_entry,
-        diagnostics=(*map(_refuse, relative), *(() if has_home else (_report_no_home(),))),
+        diagnostics=tuple(diagnostics),
         python_paths=tuple(filter(_holds_packages, sys.path)),
     )
 
@@ -41,7 +45,7 @@ def isolated_facts() -> Facts:
     """
     return Facts(
         home=NO_HOME,
-        platform="linux" if sys.platform.startswith("linux") else sys.platform,
+        platform=_name_platform(),
         env={"PATH": os.environ.get("PATH", os.defpath)},
         find_bin=_find_bin,
     )
@@ -55,9 +59,16 @@ def _holds_packages(path: str) -> bool:
     return is_site or not path.startswith((sys.base_prefix, sys.prefix))
 
 
+def _name_platform() -> str:
+    # Old versions of Python had the kernel's number in it, such as `linux2`.
+    return "linux" if sys.platform.startswith("linux") else sys.platform
+
+
 def _find_relative() -> Iterator[str]:
     for name, value in os.environ.items():
-        if value and _NAMES_A_FOLDER.fullmatch(name) and not os.path.isabs(value):
+        # An empty variable counts as one that is not set.
+        is_relative = value != "" and not os.path.isabs(value)
+        if is_relative and _NAMES_A_FOLDER.fullmatch(name):
             yield name
 
 
@@ -82,5 +93,6 @@ def _find_bin(name: str) -> bool:
 
 
 def _find_path_entry(name: str) -> bool:
+    # Unlike `which`, it also takes a folder of that name, as some hosts do.
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return any(os.access(os.path.join(folder, name), os.X_OK) for folder in folders)

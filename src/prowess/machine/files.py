@@ -47,13 +47,16 @@ def _ask_system(path: str) -> str:
 
 
 def _stamp(status: os.stat_result) -> Stamp:
+    # The change time as well: a file can be given an old modification time, as `touch` does.
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
 def _kind(mode: int) -> str:
     if stat.S_ISREG(mode):
         return "file"
-    return "folder" if stat.S_ISDIR(mode) else "other"
+    if stat.S_ISDIR(mode):
+        return "folder"
+    return "other"
 
 
 class LocalFiles:
@@ -85,7 +88,10 @@ class LocalFiles:
         descriptor = open_real(path, _OPEN)
         try:
             status = os.fstat(descriptor)
-            if status.st_nlink > 1 and status.st_uid != os.geteuid():
+            # A hard link has no target that could be checked; it would show a secret file of
+            # another user as one of the project.
+            is_others_hard_link = status.st_nlink > 1 and status.st_uid != os.geteuid()
+            if is_others_hard_link:
                 raise OSError("it is a hard link to a file of another user")
             return _read_open(descriptor, status, limit)
         finally:
@@ -100,8 +106,11 @@ class LocalFiles:
     def find_real_path(self, path: str) -> str | None:
         """The path with every link resolved; None if it cannot be resolved."""
         try:
-            return _ask_system(path or ".") if _CAN_ASK else os.path.realpath(path, strict=True)
+            if _CAN_ASK:
+                return _ask_system(path or ".")
+            return os.path.realpath(path, strict=True)
         except (OSError, ValueError):
+            # Nothing is there, or the path has a NUL in it.
             return None
 
     def find_kind(self, path: str) -> str | None:
@@ -125,6 +134,7 @@ def open_real(path: str, flags: int) -> int:
     The path was judged before, and a folder of it may be swapped for a link at any moment. Opened
     this way, a link anywhere is an error, whenever it appears.
     """
+    # Windows cannot open one folder from another.
     if os.open not in os.supports_dir_fd:
         return os.open(path, flags)
     *folders, name = path.strip("/").split("/")
@@ -159,8 +169,11 @@ def _read_open(descriptor: int, status: os.stat_result, limit: int) -> Head:
     if not stat.S_ISREG(status.st_mode):
         raise OSError(f"it is a {_name_kind(status.st_mode)}, not a regular file")
     size = status.st_size
+    # No larger a buffer than needed; files of a limit of 10 MB have a few kilobytes.
     data = os.read(descriptor, min(limit, size + 1))
-    while len(data) < limit and len(data) < size:
+    wanted = min(limit, size)
+    # A read may stop early, on a network disk for example.
+    while len(data) < wanted:
         more = os.read(descriptor, limit - len(data))
         if not more:
             break

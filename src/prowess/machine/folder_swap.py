@@ -38,19 +38,20 @@ def replace_folder(source: str, target: str) -> None:
         finally:
             shutil.rmtree(aside, ignore_errors=True)
     except OSError as error:
-        cause = error.strerror or str(error)
-        raise MachineError("replace the folder", target, cause) from error
+        raise MachineError.caused_by("replace the folder", target, error) from error
 
 
 def recover_folder(target: str) -> None:
     """Put an old folder back whose replacement was cut short. Raises `MachineError`."""
     old = _name_aside(target, "old")
-    if os.path.lexists(target) or not os.path.isdir(old):
+    # With both there, the swap was done, and only the cleaning up was not.
+    was_cut_short = os.path.isdir(old) and not os.path.lexists(target)
+    if not was_cut_short:
         return
     try:
         os.rename(old, target)
     except OSError as error:
-        raise MachineError("restore the folder", target, error.strerror or str(error)) from error
+        raise MachineError.caused_by("restore the folder", target, error) from error
 
 
 def _name_aside(target: str, suffix: str) -> str:
@@ -84,9 +85,12 @@ def swap_in(new: str, target: str) -> None:
 def _exchange(one: str, other: str) -> bool:
     """Whether two paths have changed places; not where the system or the disk cannot do that."""
     call = _find_exchange()
-    if call is None or call(os.fsencode(one), os.fsencode(other)) == 0:
-        return call is not None
+    if call is None:
+        return False
+    if call(os.fsencode(one), os.fsencode(other)) == 0:
+        return True
     number = ctypes.get_errno()
+    # The C library may have the call and the kernel or the disk (NFS, FAT) not.
     if number in _CANNOT_EXCHANGE:
         return False
     raise OSError(number, os.strerror(number), other)
@@ -118,7 +122,9 @@ def _copy(source: str, target: str) -> None:
         if files > _MOST_FILES or size > _MOST_BYTES:
             raise OSError(0, f"it has more than {_MOST_FILES:,} files or {_MOST_BYTES:,} bytes")
         shutil.copyfile(path, place, follow_symlinks=False)
-        os.chmod(place, 0o755 if status.st_mode & 0o100 else 0o644)
+        # Of the mode only whether it is a program: no set-user bit, and nothing for all to write.
+        is_executable = bool(status.st_mode & 0o100)
+        os.chmod(place, 0o755 if is_executable else 0o644)
 
 
 def _walk(source: str) -> Iterator[tuple[str, str, os.stat_result]]:

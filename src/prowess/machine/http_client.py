@@ -18,6 +18,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
 import msgspec
 
+from prowess.errors import name_cause
 from prowess.machine.network_address import (
     Endpoint,
     NameUnresolved,
@@ -173,12 +174,12 @@ class HttpSession:
             try:
                 return self._follow(checked, most_bytes, accept)
             except _Retry as failure:
-                pause = failure.after
-                if pause is None:
-                    pause = _FIRST_PAUSE * 2**tried
+                pause = _FIRST_PAUSE * 2**tried if failure.after is None else failure.after
                 tried += 1
-                if tried > _MOST_RETRIES or self._clock() + pause >= self._deadline:
+                ends_in_time = self._clock() + pause < self._deadline
+                if tried > _MOST_RETRIES or not ends_in_time:
                     raise failure.error from failure
+                # Not `sleep`: a session that is stopped ends the pause.
                 if self._is_over.wait(pause):
                     raise self._report_timeout() from failure
 
@@ -233,6 +234,7 @@ class HttpSession:
         try:
             location = answer.getheader("Location")
             if answer.status in _REDIRECTS and location is not None:
+                # Its body, which may be endless, would have to be read to use the connection again.
                 self._drop(connection)
                 return location
             _check_status(url, answer)
@@ -257,12 +259,14 @@ class HttpSession:
         received = 0
         while True:
             self._limit(connection)
+            # One read of the socket each, so that a slow server cannot stretch the limit.
             chunk = answer.read1(_CHUNK)
-            received += len(chunk)
-            if received > most_bytes:
-                raise _report_size(url, most_bytes)
             if not chunk:
                 break
+            received += len(chunk)
+            # A server may send more than the length that it gave, or give none.
+            if received > most_bytes:
+                raise _report_size(url, most_bytes)
             if self._watch is not None:
                 self._watch(received, expected)
             yield chunk
@@ -284,6 +288,7 @@ class HttpSession:
         connection = _Connection(url, self._open_socket(url))
         with self._lock:
             self._open.add(connection)
+        # The end may have come before it was in the list of those that are closed then.
         if self.is_over():
             self._drop(connection)
             raise self._report_timeout()
@@ -301,6 +306,7 @@ class HttpSession:
                     plain.close()
                     raise
             except OSError as error:
+                # The next address may work: a machine without IPv6 gets IPv6 addresses, too.
                 failure = error
         if self.is_over():
             raise self._report_timeout() from failure
@@ -335,10 +341,10 @@ class HttpSession:
             if self.is_over():
                 raise self._report_timeout() from error
             raise FetchError("source-unreachable", str(error)) from error
-        if host not in self._private_hosts:
-            for endpoint in found:
-                if not is_public(endpoint.address):
-                    raise report_private(host, endpoint.address)
+        # One private address is enough: where a public one does not answer, it is the next.
+        private = [one.address for one in found if not is_public(one.address)]
+        if private and host not in self._private_hosts:
+            raise report_private(host, private[0])
         return self._endpoints.setdefault((host, port), found)
 
     def _limit(self, connection: _Connection) -> None:
@@ -379,21 +385,26 @@ def check_url(
     """The parts of a URL that may be fetched. Raises `FetchError`."""
     try:
         parts = urlsplit(url)
+        # The port is parsed when it is asked for, and may be no number.
         host, _ = parts.hostname, parts.port
     except ValueError as error:
         raise FetchError("source-url-invalid", f"{url[:200]!r} is not a URL ({error})") from None
     if parts.scheme not in _PORTS or not host:
         raise FetchError("source-url-invalid", f"{url[:200]!r} is not an http or https URL")
-    if parts.username is not None or parts.password is not None:
+    has_login = parts.username is not None or parts.password is not None
+    if has_login:
         message = "the URL has a user name or a password in it, which others could read"
         raise FetchError("source-url-invalid", message)
-    if not url.isascii() or not url.isprintable() or " " in url:
+    # Such characters could end the line of the request and begin another one.
+    is_encoded = url.isascii() and url.isprintable() and " " not in url
+    if not is_encoded:
         raise FetchError("source-url-invalid", f"{url[:200]!r} has characters to be encoded")
-    if host not in private_hosts:
-        if is_private_name(host):
-            raise report_private(host, host)
-        if parts.scheme == "http" and not allows_http:
-            raise FetchError("source-insecure", f"{url[:200]} is not encrypted")
+    if host in private_hosts:
+        return parts
+    if is_private_name(host):
+        raise report_private(host, host)
+    if parts.scheme == "http" and not allows_http:
+        raise FetchError("source-insecure", f"{url[:200]} is not encrypted")
     return parts
 
 
@@ -415,16 +426,17 @@ def check_redirect(
         is_downgrade = error.code == "source-insecure" and url.scheme == "https"
         code = "source-downgraded" if is_downgrade else error.code
         raise FetchError(code, f"{url.geturl()} redirects elsewhere: {error.message}") from error
-    is_upgrade = url.scheme == "http" and checked.scheme == "https"
-    if is_upgrade and url.hostname == checked.hostname:
-        return checked
-    if url.scheme == "https" and checked.scheme == "http":
+    schemes = (url.scheme, checked.scheme)
+    if schemes == ("https", "http"):
         message = f"{url.geturl()} redirects to {target[:200]}, which is not encrypted"
         raise FetchError("source-downgraded", message)
-    if not any_origin and _get_origin(url) != _get_origin(checked):
-        message = f"{url.geturl()} redirects to another server, {target[:200]}"
-        raise FetchError("source-other-origin", message)
-    return checked
+    # Many servers do nothing on port 80 but send everyone to https; that is the same server.
+    is_upgrade = schemes == ("http", "https") and url.hostname == checked.hostname
+    is_same_origin = _get_origin(url) == _get_origin(checked)
+    if is_upgrade or is_same_origin or any_origin:
+        return checked
+    message = f"{url.geturl()} redirects to another server, {target[:200]}"
+    raise FetchError("source-other-origin", message)
 
 
 def report_private(host: str, address: str) -> FetchError:
@@ -434,7 +446,8 @@ def report_private(host: str, address: str) -> FetchError:
 
 
 def _get_origin(url: SplitResult) -> tuple[str, str, int]:
-    return url.scheme, url.hostname or "", url.port or _PORTS[url.scheme]
+    port = url.port or _PORTS[url.scheme]
+    return url.scheme, url.hostname or "", port
 
 
 def _check_status(url: SplitResult, answer: http.client.HTTPResponse) -> None:
@@ -452,6 +465,7 @@ def _check_status(url: SplitResult, answer: http.client.HTTPResponse) -> None:
 def _read_retry_after(text: str) -> float | None:
     """The seconds in `Retry-After`; a date counts as well."""
     text = text.strip()
+    # `isdigit` alone also accepts digits of other scripts and superscripts.
     if text.isascii() and text.isdigit():
         return min(float(text[:9]), _MOST_RETRY_AFTER)
     if not text:
@@ -467,6 +481,7 @@ def _read_retry_after(text: str) -> float | None:
 
 def _check_encoding(url: SplitResult, answer: http.client.HTTPResponse) -> None:
     encoding = (answer.getheader("Content-Encoding") or "identity").strip().lower()
+    # Some servers compress although only `identity` was accepted.
     if encoding != "identity":
         message = f"{url.geturl()} is sent with the encoding {encoding[:40]!r}"
         raise FetchError("source-encoding", f"{message}, which was not asked for")
@@ -478,7 +493,9 @@ def _report_size(url: SplitResult, most_bytes: int) -> FetchError:
 
 
 def _describe_failure(url: SplitResult, error: BaseException | None) -> str:
-    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    reason = type(error).__name__
     if isinstance(error, http.client.IncompleteRead):
         reason = "the answer ended early"
+    elif error is not None:
+        reason = name_cause(error) or reason
     return f"{url.geturl()} cannot be fetched ({reason[:200]})"

@@ -31,7 +31,7 @@ def make_parent(folder: str) -> None:
     try:
         os.makedirs(parent, exist_ok=True)
     except OSError as error:
-        raise MachineError("create the folder", parent, error.strerror or str(error)) from error
+        raise MachineError.caused_by("create the folder", parent, error) from error
 
 
 def stage_link(target: str, staged: str) -> None:
@@ -39,7 +39,7 @@ def stage_link(target: str, staged: str) -> None:
     try:
         os.symlink(target, staged)
     except OSError as error:
-        raise MachineError("create the link", staged, error.strerror or str(error)) from error
+        raise MachineError.caused_by("create the link", staged, error) from error
 
 
 def put_in_place(staged: str, folder: str) -> None:
@@ -50,7 +50,7 @@ def put_in_place(staged: str, folder: str) -> None:
     try:
         swap_in(staged, folder)
     except OSError as error:
-        raise MachineError("replace the folder", folder, error.strerror or str(error)) from error
+        raise MachineError.caused_by("replace the folder", folder, error) from error
     remove_tree(staged)
 
 
@@ -58,13 +58,15 @@ def take_away(folder: str) -> None:
     """Remove an installed folder or link: first out of sight in one step. Raises `MachineError`."""
     if not os.path.lexists(folder):
         return
-    if not os.path.islink(folder) and not os.path.isdir(folder):
+    is_folder_or_link = os.path.islink(folder) or os.path.isdir(folder)
+    if not is_folder_or_link:
         raise MachineError("remove", folder, "it is a file, not a folder")
+    # Renamed first: deleting many files takes a while, in which hosts would find half a skill.
     staged = name_staged(folder)
     try:
         os.rename(folder, staged)
     except OSError as error:
-        raise MachineError("remove", folder, error.strerror or str(error)) from error
+        raise MachineError.caused_by("remove", folder, error) from error
     remove_tree(staged)
 
 
@@ -91,8 +93,13 @@ def recover(folders: Iterable[str]) -> None:
 
 def _list_strays(parent: str, names: set[str]) -> list[str]:
     try:
-        found = os.listdir(parent)
+        listed = os.listdir(parent)
     except (FileNotFoundError, NotADirectoryError):
         return []
-    staged = [(one, _STAGED_NAME.fullmatch(one)) for one in found if one.endswith(_STAGED)]
-    return [one for one, match in staged if match is not None and match[1] in names]
+    strays = []
+    for entry in listed:
+        # Only of our own skills: another program may be at work on its own next to them.
+        match = _STAGED_NAME.fullmatch(entry)
+        if match is not None and match[1] in names:
+            strays.append(entry)
+    return strays

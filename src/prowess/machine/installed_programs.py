@@ -61,7 +61,7 @@ def find_program(programs: Iterable[str], *, env: Mapping[str, str], cwd: str) -
     """The path of the first of these programs that is on the PATH; None if there is none."""
     search = _list_safe_folders(env.get("PATH", ""), cwd)
     paths = (shutil.which(name, path=search) for name in programs)
-    return next((one for one in paths if one is not None), None)
+    return next(filter(None, paths), None)
 
 
 def _list_safe_folders(path: str, cwd: str) -> str:
@@ -70,8 +70,8 @@ def _list_safe_folders(path: str, cwd: str) -> str:
     A project could put a program of its own there, which nobody meant to run.
     """
     inside = f"{cwd.rstrip(os.sep)}{os.sep}"
-    folders = (folder for folder in path.split(os.pathsep) if os.path.isabs(folder))
-    kept = [folder for folder in folders if not f"{folder}{os.sep}".startswith(inside)]
+    absolute = [folder for folder in path.split(os.pathsep) if os.path.isabs(folder)]
+    kept = [folder for folder in absolute if not f"{folder}{os.sep}".startswith(inside)]
     return os.pathsep.join(kept)
 
 
@@ -92,11 +92,11 @@ def _read_package(path: str) -> dict[str, object]:
         if os.path.getsize(path) > _MOST_PACKAGE_BYTES:
             return {}
         with open(path, encoding="utf-8") as file:
-            found = json.load(file)
+            package = json.load(file)
     except (OSError, ValueError):
         # Most folders have no package, and a broken one belongs to somebody else.
         return {}
-    return found if isinstance(found, dict) else {}
+    return package if isinstance(package, dict) else {}
 
 
 def _ask_version(path: str, env: Mapping[str, str], seconds: float) -> InstalledProgram:
@@ -126,6 +126,7 @@ def _ask_version(path: str, env: Mapping[str, str], seconds: float) -> Installed
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
     """End a program and what it started."""
+    # Agents start helpers, which would keep the pipe open and `communicate` waiting.
     if hasattr(os, "killpg"):
         os.killpg(child.pid, signal.SIGKILL)
     else:

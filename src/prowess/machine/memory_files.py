@@ -7,10 +7,11 @@ from collections.abc import Mapping
 
 from prowess.ports import FolderItem, Head, Stamp
 
+# As many as Linux follows before it calls them a loop.
 _MOST_LINKS = 40
 
 
-class MemoryFiles:
+class FilesInMemory:
     """Files by absolute path. A value that is text or bytes is a file, one that is None is a pipe
     or a device.
 
@@ -68,9 +69,9 @@ class MemoryFiles:
             raise NotADirectoryError(20, "Not a directory", path)
         base = real.rstrip("/") + "/"
         names = set(self._folders.get(real, ()))
-        names.update(
-            link[len(base) :].split("/")[0] for link in self.links if link.startswith(base)
-        )
+        # Links are in no index: tests change `links` directly, and there are few.
+        inside = [link for link in self.links if link.startswith(base)]
+        names.update(link[len(base) :].split("/")[0] for link in inside)
         return [self._describe(f"{base}{name}", name) for name in sorted(names)]
 
     def read_head(self, path: str, limit: int) -> Head:
@@ -121,10 +122,11 @@ class MemoryFiles:
             return None
         if real in self._files:
             return "other" if self._files[real] is None else "file"
-        if real in self._folders:
-            return "folder"
         base = real.rstrip("/") + "/"
-        return "folder" if any(link.startswith(base) for link in self.links) else None
+        has_link_inside = any(link.startswith(base) for link in self.links)
+        if real in self._folders or has_link_inside:
+            return "folder"
+        return None
 
     def find_link(self, path: str) -> str | None:
         """What a link says, whether it leads anywhere or not; None where there is no link."""
@@ -136,11 +138,16 @@ class MemoryFiles:
     def _resolve(self, path: str) -> str:
         path = posixpath.normpath(path)
         for _ in range(_MOST_LINKS):
-            link = next(
-                (one for one in self.links if path == one or path.startswith(one + "/")), None
-            )
+            link = self._find_link_on(path)
             if link is None:
                 return path
             target = posixpath.join(posixpath.dirname(link), self.links[link])
             path = posixpath.normpath(target + path[len(link) :])
         raise OSError(40, "Too many levels of symbolic links", path)
+
+    def _find_link_on(self, path: str) -> str | None:
+        """A link that a path is, or passes through."""
+        for link in self.links:
+            if path == link or path.startswith(f"{link}/"):
+                return link
+        return None

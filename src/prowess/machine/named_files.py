@@ -39,10 +39,13 @@ class NamedFiles:
         self._set_mounts({**self._mounts, **folders})
 
     def _find(self, path: str) -> FileSystem | None:
+        # By its text such a path may begin with a named folder and lead out of it.
         if "/../" in f"{path}/":
             return None
+        # With the slash, so that `skills-old` is not inside `skills`.
+        as_folder = f"{path}/"
         for prefix, files in self._prefixes:
-            if path.startswith(prefix) or f"{path}/" == prefix:
+            if as_folder.startswith(prefix):
                 return files
         return None
 
@@ -76,7 +79,9 @@ class NamedFiles:
         """The path with every link resolved; None if it leads out of the named folders."""
         files = self._find(path)
         real = None if files is None else files.find_real_path(path)
-        return real if real is not None and self._find(real) is not None else None
+        if real is None or self._find(real) is None:
+            return None
+        return real
 
     def find_kind(self, path: str) -> str | None:
         """`file`, `folder` or `other`, following links; None if nothing is there."""

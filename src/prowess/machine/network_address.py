@@ -12,6 +12,8 @@ import socket
 import threading
 from typing import NamedTuple
 
+from prowess.errors import name_cause
+
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 # IPv6 addresses that carry an IPv4 address; a gateway would take us there.
@@ -35,15 +37,18 @@ def is_public(address: str) -> bool:
 
     An IPv6 address that carries an IPv4 address is public only if both are.
     """
-    found = ipaddress.ip_address(address.partition("%")[0])
-    carried = _find_carried(found)
+    # The part after `%` names an interface of this machine.
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    carried = _find_carried(parsed)
     if carried is not None:
         return _is_global(carried)
-    return _is_global(found)
+    return _is_global(parsed)
 
 
 def _is_global(address: Address) -> bool:
-    return address.is_global and not address.is_multicast and not address.is_reserved
+    # Python calls most multicast addresses global, too.
+    is_special = address.is_multicast or address.is_reserved
+    return address.is_global and not is_special
 
 
 def _find_carried(address: Address) -> ipaddress.IPv4Address | None:
@@ -59,9 +64,11 @@ def _find_carried(address: Address) -> ipaddress.IPv4Address | None:
 
 def is_private_name(host: str) -> bool:
     """Whether a host, as it is written in a URL, is this machine or a private address."""
+    # The whole domain is this machine (RFC 6761), whatever a resolver says.
     if host == "localhost" or host.endswith(".localhost"):
         return True
-    return find_literal(host) is not None and not is_public(host)
+    is_literal = find_literal(host) is not None
+    return is_literal and not is_public(host)
 
 
 def find_literal(host: str) -> Address | None:
@@ -85,7 +92,8 @@ def resolve(host: str, port: int, *, seconds: float) -> list[Endpoint]:
         try:
             answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:
-            failure.append(getattr(error, "strerror", None) or str(error))
+            # A name with a label that is too long or empty fails in the encoding already.
+            failure.append(name_cause(error))
         else:
             found.extend(Endpoint(one[0], str(one[4][0]), port) for one in answers)
 

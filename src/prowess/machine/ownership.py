@@ -14,12 +14,14 @@ def find_other_writer(path: str) -> str | None:
     The folder counts too: whoever can write to it can replace the file. Raises OSError if the file
     does not exist.
     """
+    # Windows has access lists in place of these bits, and homes are private there.
     if os.name != "posix":
         return None
     for what, checked in (("the file", path), ("its folder", os.path.dirname(path))):
-        found = os.stat(checked)
-        if found.st_uid not in (os.geteuid(), 0):
+        status = os.stat(checked)
+        # root can write everything anyway.
+        if status.st_uid not in (os.geteuid(), 0):
             return f"{what} belongs to another user"
-        if found.st_mode & _OTHERS_WRITE:
+        if status.st_mode & _OTHERS_WRITE:
             return f"other users can write to {what}"
     return None

@@ -20,8 +20,8 @@ def find_package_folder(package: str, path: str) -> Traversable:
         folder = importlib.resources.files(package)
     except (ImportError, TypeError, ValueError) as error:
         raise UsageError(f"The package “{package}” cannot be imported: {error}.") from error
-    for part in path.split("/"):
-        folder = folder / part if part else folder
+    for part in filter(None, path.split("/")):
+        folder = folder / part
     if not folder.is_dir():
         raise UsageError(f"The package “{package}” has no folder “{path}”.")
     return folder

@@ -27,8 +27,9 @@ def get_process_id() -> int:
 
 def list_processes() -> dict[int, Process]:
     """Every process by its id. Raises `MachineError`."""
-    columns = ("pid=", "ppid=", "etime=", "args=")
-    options = [option for column in columns for option in ("-o", column)]
+    # The `=` leaves out the headings. One option each: in a list the text after the first `=`
+    # would be the heading.
+    options = ("-o", "pid=", "-o", "ppid=", "-o", "etime=", "-o", "args=")
     try:
         done = subprocess.run(
             ["ps", "-A", *options],
@@ -39,12 +40,20 @@ def list_processes() -> dict[int, Process]:
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise MachineError("list the processes with", "ps", str(error)) from error
-    found = {}
-    for line in done.stdout.decode("utf-8", "replace").splitlines():
-        fields = line.split(maxsplit=3)
-        if len(fields) == 4 and fields[0].isdigit() and fields[1].isdigit():
-            found[int(fields[0])] = Process(int(fields[0]), int(fields[1]), fields[2], fields[3])
-    return found
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    processes = filter(None, map(_parse_process, lines))
+    return {process.id: process for process in processes}
+
+
+def _parse_process(line: str) -> Process | None:
+    """A line of `ps`; None for the rest of a command that has a newline in it."""
+    fields = line.split(maxsplit=3)
+    if len(fields) != 4:
+        return None
+    id, parent, age, command = fields
+    if not (id.isdigit() and parent.isdigit()):
+        return None
+    return Process(int(id), int(parent), age, command)
 
 
 def list_children(processes: dict[int, Process], parent: int) -> list[Process]:

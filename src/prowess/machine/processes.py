@@ -52,6 +52,7 @@ _ROUNDS = 5
 
 def pass_on(env: Mapping[str, str]) -> dict[str, str]:
     """The variables of an environment that every child gets."""
+    # A list of what is allowed: keys of services have any name, such as `MY_TOKEN`.
     return {
         name: value
         for name, value in env.items()
@@ -74,7 +75,7 @@ class ProcessRunner:
         """
         if is_cancelled is not None and is_cancelled():
             raise Cancelled(f"the command `{command.text}` was not started")
-        run: _Run | None = None
+        run: _ProcessRun | None = None
         output: _Output | None = None
         errors: _Output | None = None
         try:
@@ -88,14 +89,15 @@ class ProcessRunner:
         finally:
             if run is not None:
                 run.end()
+            # A pipe ends with the last process that has it open, which may have escaped.
             for stream in filter(None, (output, errors)):
                 stream.ended.wait(_GRACE)
         return output.finish(code, errors.decode() if errors is not None else "")
 
-    def _start(self, command: Command) -> _Run:
+    def _start(self, command: Command) -> _ProcessRun:
         token = secrets.token_hex(16)
         mark = {_RUN_VARIABLE: f"{self._runs_around} {token}".lstrip()}
-        return _Run(token, lambda: self._start_process(command, mark))
+        return _ProcessRun(token, lambda: self._start_process(command, mark))
 
     def _start_process(self, command: Command, mark: Mapping[str, str]) -> Child:
         env = {**self._base, **command.env, **mark}
@@ -110,10 +112,11 @@ class ProcessRunner:
                 )
             return _start_freely(argv, env, command.cwd, streams)
         except (OSError, ValueError) as error:
-            cause = getattr(error, "strerror", None) or str(error)
-            if command.cwd is not None and not os.path.isdir(command.cwd):
-                raise MachineError("work in", command.cwd, cause) from None
-            raise MachineError("run", command.argv[0], cause) from None
+            # Python's error names the program in both cases.
+            is_folder_missing = command.cwd is not None and not os.path.isdir(command.cwd)
+            doing = "work in" if is_folder_missing else "run"
+            refused = command.cwd if is_folder_missing else command.argv[0]
+            raise MachineError.caused_by(doing, refused or "", error) from None
 
 
 def _start_freely(
@@ -180,10 +183,11 @@ class _Output:
             left_out = self._total - len(self._head)
             decoder = codecs.getincrementaldecoder("utf-8")("replace")
             output = decoder.decode(bytes(self._head), final=not left_out)
-            tail = bytes(self._tail)
-        while left_out and tail and tail[0] & 0xC0 == 0x80:
+            tail = bytes(self._tail) if left_out else b""
+        # Bytes of the form 10xxxxxx go on with a character whose beginning was cut off.
+        while tail and tail[0] & 0xC0 == 0x80:
             tail = tail[1:]
-        text = tail.decode("utf-8", "replace") if left_out else ""
+        text = tail.decode("utf-8", "replace")
         return Finished(code=code, output=output, tail=text, left_out=left_out, errors=errors)
 
 
@@ -212,7 +216,7 @@ def _wait(
     return process.returncode
 
 
-class _Run:
+class _ProcessRun:
     """A process and everything it started, known by the token in their environment."""
 
     def __init__(self, token: str, start: Callable[[], Child]) -> None:
@@ -238,6 +242,7 @@ class _Run:
         """Kill the process group, then what left it."""
         process = self.process
         if _IS_POSIX:
+            # The group may be gone, or be another user's after a program such as `sudo`.
             with contextlib.suppress(OSError):
                 os.killpg(process.pid, signal.SIGKILL)
             _kill_marked(self._token, since=process.pid)
@@ -247,14 +252,16 @@ class _Run:
             )
 
 
-_running: set[_Run] = set()
+_running: set[_ProcessRun] = set()
 
 
 @atexit.register
 def _kill_running() -> None:
     """Threads do not outlive the interpreter; the programs they started would."""
+    # A copy, because threads that are still running take theirs out.
     for run in tuple(_running):
-        if run.started.wait(_START_SECONDS) and run in _running:
+        has_started = run.started.wait(_START_SECONDS)
+        if has_started and run in _running:
             run.kill()
 
 
@@ -269,16 +276,19 @@ def _kill_marked(token: bytes, *, since: int) -> None:
     if _find_newest() < since:
         since = 0
     for _ in range(_ROUNDS):
-        found = [
-            int(name)
-            for name in os.listdir("/proc")
-            if name.isdecimal() and int(name) > since and _has_token(name, token)
-        ]
-        for process in found:
+        marked = _find_marked(token, since)
+        if not marked:
+            return
+        for process in marked:
+            # It may have ended by itself meanwhile.
             with contextlib.suppress(OSError):
                 os.kill(process, signal.SIGKILL)
-        if not found:
-            return
+
+
+def _find_marked(token: bytes, since: int) -> list[int]:
+    ids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    younger = [id for id in ids if id > since]
+    return [id for id in younger if _has_token(id, token)]
 
 
 def _find_newest() -> int:
@@ -287,7 +297,7 @@ def _find_newest() -> int:
         return int(file.read().split()[-1])
 
 
-def _has_token(process: str, token: bytes) -> bool:
+def _has_token(process: int, token: bytes) -> bool:
     # The file of a process that has ended, or of somebody else's, cannot be read.
     try:
         with open(f"/proc/{process}/environ", "rb") as file:

@@ -34,8 +34,10 @@ def link_program(link: str, program: str) -> None:
     """
     folder = os.path.dirname(link)
     make_folder(folder)
-    if os.path.lexists(link) and not os.path.islink(link):
+    is_something_else = os.path.lexists(link) and not os.path.islink(link)
+    if is_something_else:
         raise MachineError("link", link, "there is a file of that name")
+    # A link cannot be changed, only replaced, and PATH must not miss the program meanwhile.
     aside = f"{link}.{os.urandom(6).hex()}.tmp"
     try:
         os.symlink(os.path.relpath(program, folder), aside)
@@ -45,4 +47,4 @@ def link_program(link: str, program: str) -> None:
             os.unlink(aside)
             raise
     except OSError as error:
-        raise MachineError("link", link, error.strerror or str(error)) from error
+        raise MachineError.caused_by("link", link, error) from error

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from prowess.errors import MachineError
+from prowess.errors import MachineError, name_cause
 from prowess.machine.files import LocalFiles, open_real
+from prowess.ports import FolderItem
 from prowess.text.ignore_files import IGNORE_FILE, IgnoreChain
 
 MOST_BYTES = 1 << 24
@@ -45,12 +46,10 @@ class ProjectFiles:
 
     def locate(self, path: str) -> FilePlace:
         """Where a path leads. It need not exist; links on the way count."""
+        # A model writes paths as in a shell, which would expand this.
         if path == "~" or path.startswith("~/"):
             path = self._home + path[1:]
-        real = os.path.realpath(os.path.join(self._cwd, path))
-        is_inside = _is_below(real, self.root)
-        shown = os.path.relpath(real, os.path.realpath(self._cwd)) if is_inside else real
-        return FilePlace(path=real, shown=shown, is_inside=is_inside)
+        return self._describe(os.path.realpath(os.path.join(self._cwd, path)))
 
     def find_kind(self, place: FilePlace) -> str | None:
         """`file`, `folder` or `other`; None if nothing is there."""
@@ -69,6 +68,7 @@ class ProjectFiles:
     def load_text(self, place: FilePlace) -> FileText:
         """The text of a file. Raises `MachineError`, also for a file that is not text."""
         data = self.load_bytes(place)
+        # Valid in UTF-8, but in no file that people write; git goes by it, too.
         if b"\0" in data:
             raise MachineError("read", place.shown, "it is a binary file")
         try:
@@ -87,14 +87,15 @@ class ProjectFiles:
         Missing folders are made. A folder that became a link since `locate` is refused. Raises
         `MachineError`.
         """
-        ending = text.text.replace("\n", "\r\n") if text.has_crlf else text.text
+        with_ends = text.text.replace("\n", "\r\n") if text.has_crlf else text.text
         folder, name = os.path.split(place.path)
         try:
             os.makedirs(folder, exist_ok=True)
             flags = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+            # Everything below happens in the folder that is open, wherever its path leads by then.
             descriptor = open_real(folder, flags)
             try:
-                _replace(name, ending.encode("utf-8", "surrogateescape"), descriptor)
+                _replace(name, with_ends.encode("utf-8", "surrogateescape"), descriptor)
             finally:
                 os.close(descriptor)
         except OSError as error:
@@ -110,27 +111,28 @@ class ProjectFiles:
         if self.find_kind(place) != "folder":
             yield place
             return
-        above = self._learn_above(place.path)
-        waiting = [(place.path, above)]
-        while waiting and not (is_cancelled is not None and is_cancelled()):
+        waiting = [(place.path, self._learn_above(place.path))]
+        while waiting:
+            if is_cancelled is not None and is_cancelled():
+                return
             folder, ignored = waiting.pop()
             try:
                 items = self._files.list_real_folder(folder)
             except OSError:
+                # One folder without permission must not hide all the others.
                 continue
             if any(item.name == IGNORE_FILE for item in items):
                 ignored = ignored.learn(folder, self._files.read_head)
             inner = []
             for item in items:
                 path = os.path.join(folder, item.name)
-                is_folder = item.kind == "folder"
-                is_left_out = item.is_link or item.name == _GIT
-                if is_left_out or ignored.find_pattern(path, is_folder=is_folder) is not None:
+                if _is_left_out(item, path, ignored):
                     continue
-                if is_folder:
+                if item.kind == "folder":
                     inner.append((path, ignored))
                 elif item.kind == "file":
                     yield self._describe(path)
+            # The last one is taken next, so the list is reversed.
             waiting += reversed(inner)
 
     def _learn_above(self, folder: str) -> IgnoreChain:
@@ -150,12 +152,19 @@ class ProjectFiles:
         return FilePlace(path=path, shown=shown, is_inside=is_inside)
 
 
+def _is_left_out(item: FolderItem, path: str, ignored: IgnoreChain) -> bool:
+    if item.is_link or item.name == _GIT:
+        return True
+    return ignored.find_pattern(path, is_folder=item.kind == "folder") is not None
+
+
 def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _replace(name: str, data: bytes, folder: int) -> None:
     """Write a file in an open folder; an old one of that name keeps its permissions."""
+    # Cut, because a name near the limit of 255 bytes has no room for the rest.
     aside = f".{name[:100]}.{os.urandom(6).hex()}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
     descriptor = os.open(aside, flags, 0o666, dir_fd=folder)
@@ -182,4 +191,4 @@ def _find_mode(name: str, folder: int) -> int | None:
 
 
 def _name_cause(error: OSError) -> str:
-    return (error.strerror or str(error)).rstrip(".")
+    return name_cause(error).rstrip(".")

@@ -37,33 +37,38 @@ def find_holders(
     ends after `most` folders.
     """
     wanted = frozenset(holding)
-    found: list[str] = []
+    holders: list[str] = []
+    # A queue: where the walk is cut, the folders near the root have been seen.
     waiting = deque([(root, IgnoreChain())])
     seen = 0
     while waiting:
         if seen == most:
-            return Walked(tuple(found), is_cut=True)
+            return Walked(tuple(holders), is_cut=True)
         folder, ignored = waiting.popleft()
         seen += 1
         try:
-            items = {item.name: item.is_dir(follow_symlinks=False) for item in _scan(folder)}
+            names, subfolders = _list(folder)
         except OSError:
+            # One folder without permission must not hide all the others.
             continue
-        is_root = folder == root
-        if _GIT in items and not is_root:
-            continue
-        if not is_root and not wanted.isdisjoint(items):
-            found.append(folder)
-        if IGNORE_FILE in items and not with_ignored:
+        if folder != root:
+            is_other_repository = _GIT in names
+            if is_other_repository:
+                continue
+            if not wanted.isdisjoint(names):
+                holders.append(folder)
+        if IGNORE_FILE in names and not with_ignored:
             ignored = ignored.learn(folder, LocalFiles().read_head)
-        for name in sorted(items):
+        for name in subfolders:
             path = os.path.join(folder, name)
-            is_skipped = not items[name] or name == _GIT or name in skip_names
+            is_skipped = name == _GIT or name in skip_names
             if not is_skipped and ignored.find_pattern(path, is_folder=True) is None:
                 waiting.append((path, ignored))
-    return Walked(tuple(found))
+    return Walked(tuple(holders))
 
 
-def _scan(folder: str) -> list[os.DirEntry[str]]:
+def _list(folder: str) -> tuple[set[str], list[str]]:
+    """The names of all that is in a folder, and of its folders, sorted; links are none."""
     with os.scandir(folder) as listing:
-        return list(listing)
+        items = {item.name: item.is_dir(follow_symlinks=False) for item in listing}
+    return set(items), sorted(name for name, is_folder in items.items() if is_folder)

@@ -41,13 +41,16 @@ def find_identity(root: str) -> str:
     long, is not installed or knows no commit yet, the folder is all there is.
     """
     answer = _ask_git(root, "rev-list", "--max-parents=0", "HEAD")
-    commits = sorted(answer.split()) if answer is not None else []
-    return f"commit:{commits[0]}" if commits else _identify_folder(root)
+    commits = (answer or "").split()
+    if not commits:
+        return _identify_folder(root)
+    return f"commit:{min(commits)}"
 
 
 def has_identity(root: str, identity: str) -> bool:
     """Whether the project at a path is still the one that had this identity."""
     kind, _, value = identity.partition(":")
+    # The identity comes from a file; a value with other characters could be an option of git.
     if kind == "commit" and value.isalnum():
         return _ask_git(root, "cat-file", "-e", f"{value}^{{commit}}") is not None
     return kind == "folder" and identity == _identify_folder(root)
@@ -66,8 +69,10 @@ def _ask_git(root: str, *words: str) -> str | None:
     # A repository of its own only: git must not find one further up.
     if not os.path.lexists(os.path.join(root, ".git")):
         return None
+    # Ours must not lead git to another repository (GIT_DIR), as they do inside a hook.
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
+        **inherited,
         **_ENVIRONMENT,
         "GIT_CEILING_DIRECTORIES": os.path.dirname(root),
     }

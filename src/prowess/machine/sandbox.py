@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import IO
 
+from prowess.errors import name_cause
 from prowess.machine.child import Child, Streams, open_input
 from prowess.model.sandbox import Engine, SandboxPolicy, SandboxSupport
 
@@ -72,11 +73,13 @@ def _find_problem(start: _Start) -> str | None:
     except ImportError as error:
         return f"not installed ({error})"
     except (OSError, subprocess.TimeoutExpired) as error:
-        return getattr(error, "strerror", None) or str(error)
+        return name_cause(error)
     if code == 0:
         return None
     lines = output.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else f"a test program exited with code {code}"
+    if not lines:
+        return f"a test program exited with code {code}"
+    return lines[-1]
 
 
 def _finish_probe(child: Child) -> tuple[int, bytes]:
@@ -111,6 +114,7 @@ class _SandlockChild:
         self._temporary = tempfile.mkdtemp(prefix="prowess-run-")
         modes = sandlock.StdioMode
         box = sandlock.Sandbox(
+            # Programs and libraries are everywhere; what must not be read is denied below.
             fs_readable=["/"],
             fs_writable=[*_list_existing(policy.writable), self._temporary, *_DEVICES],
             fs_denied=_list_existing(policy.hidden),
@@ -153,7 +157,8 @@ class _SandlockChild:
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait for the end."""
-        if not self._ended.wait(timeout) or self.returncode is None:
+        self._ended.wait(timeout)
+        if self.returncode is None:
             raise subprocess.TimeoutExpired("sandlock", timeout or 0)
         return self.returncode
 
@@ -205,6 +210,7 @@ def _list_bubblewrap_options(
     options = [_get_program("bwrap"), "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     for folder in (*_list_existing(policy.writable), temporary):
         options += ["--bind", folder, folder]
+    # After the writable ones: what is hidden may lie inside of them, and later mounts win.
     for path in _list_existing(policy.hidden):
         # An empty folder, or an empty file, lies over what is hidden.
         options += ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", "/dev/null", path]

@@ -36,10 +36,11 @@ class LocalSecrets:
         """The secret that a reference names; None if there is none."""
         if "keyring" in reference:
             return self._ask_keyring({name: str(value) for name, value in reference.items()})
-        if reference.get("source") == "env" and isinstance(reference.get("id"), str):
-            return self._facts.env.get(reference["id"]) or None
-        kind = str(reference.get("source", "unknown"))
-        raise MachineError("read the key from", kind, "this kind of source is not supported")
+        kind, variable = reference.get("source", "unknown"), reference.get("id")
+        if kind == "env" and isinstance(variable, str):
+            return self._facts.env.get(variable) or None
+        # OpenClaw also knows files and programs, which would run with our permissions.
+        raise MachineError("read the key from", str(kind), "this kind of source is not supported")
 
     def _ask_keyring(self, reference: Mapping[str, str]) -> str | None:
         import shutil
@@ -49,10 +50,9 @@ class LocalSecrets:
             cause = f"keyrings on {self._facts.platform} are not supported"
             raise MachineError("open", "the keyring", cause)
         words, account, nothing = _PROGRAMS[self._facts.platform]
-        argv = [
-            word.format_map(reference)
-            for word in (*words, *(account if "account" in reference else ()))
-        ]
+        template = (*words, *account) if "account" in reference else words
+        # Word by word: what settings say is never text of a shell.
+        argv = [word.format_map(reference) for word in template]
         program = shutil.which(argv[0], path=self._facts.env.get("PATH"))
         if program is None:
             raise MachineError("open", "the keyring", f"the program {argv[0]} is not installed")
@@ -66,10 +66,12 @@ class LocalSecrets:
                 timeout=_SECONDS,
                 check=False,
             )
-        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            timed_out = isinstance(error, subprocess.TimeoutExpired)
-            cause = f"no answer after {_SECONDS} seconds" if timed_out else str(error)
+        except subprocess.TimeoutExpired:
+            # A locked keyring asks for its password in a window that nobody may see.
+            cause = f"no answer after {_SECONDS} seconds"
             raise MachineError("open", "the keyring", cause) from None
+        except (OSError, ValueError) as error:
+            raise MachineError("open", "the keyring", str(error)) from None
         if answer.returncode in nothing:
             return None
         if answer.returncode:

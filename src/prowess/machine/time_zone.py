@@ -12,10 +12,10 @@ _FOLDER = "zoneinfo/"
 
 def find_time_zone(env: Mapping[str, str]) -> str:
     """The zone that `TZ` or the system names; `UTC` where neither names a known one."""
-    for name in (env.get("TZ", "").removeprefix(":"), _read_link()):
-        if name and is_time_zone(name):
-            return name
-    return "UTC"
+    # POSIX allows a colon before the name of a zone.
+    named = env.get("TZ", "").removeprefix(":")
+    candidates = [name for name in (named, _read_link()) if name]
+    return next(filter(is_time_zone, candidates), "UTC")
 
 
 def is_time_zone(name: str) -> bool:

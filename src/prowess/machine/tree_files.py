@@ -13,6 +13,8 @@ from prowess.machine.files import LocalFiles
 from prowess.model.tree import LINK, SPECIAL, Tree, TreeFile
 
 _EXECUTABLE = 0o100
+# A file may be swapped for a link or a pipe between the listing and the opening: the one is not
+# followed, and the other does not block.
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _READ |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -49,7 +51,7 @@ def load_tree(folder: str, *, skip: frozenset[str] = frozenset()) -> Tree:
         for path, entry in _walk(folder, skip):
             files[path] = _load_file(entry)
     except OSError as error:
-        raise MachineError("read", folder, error.strerror or str(error)) from error
+        raise MachineError.caused_by("read", folder, error) from error
     return Tree(files)
 
 
@@ -65,7 +67,7 @@ def measure_files(folder: str, *, skip: frozenset[str], most: int) -> dict[str, 
             if len(sizes) > most:
                 return None
     except OSError as error:
-        raise MachineError("read", folder, error.strerror or str(error)) from error
+        raise MachineError.caused_by("read", folder, error) from error
     return sizes
 
 
@@ -94,9 +96,10 @@ def copy_tree(source: str, tree: Tree, target: str, *, mode: Mode = keep_mode) -
             _make_folders(target, path, made)
             _copy_file(f"{source}/{path}", f"{target}/{path}", file, mode(file))
     except FileNotFoundError as error:
+        # The tree names a file that the store no longer has.
         raise DamagedFile(source) from error
     except OSError as error:
-        raise MachineError("copy to", target, error.strerror or str(error)) from error
+        raise MachineError.caused_by("copy to", target, error) from error
 
 
 def write_file(folder: str, path: str, data: bytes, *, is_executable: bool = False) -> None:
@@ -106,7 +109,7 @@ def write_file(folder: str, path: str, data: bytes, *, is_executable: bool = Fal
         os.makedirs(os.path.dirname(target), exist_ok=True)
         _write_new(target, data, 0o755 if is_executable else 0o644)
     except OSError as error:
-        raise MachineError("write", target, error.strerror or str(error)) from error
+        raise MachineError.caused_by("write", target, error) from error
 
 
 def read_file(folder: str, path: str, *, most: int = 1 << 28) -> bytes:
@@ -115,7 +118,7 @@ def read_file(folder: str, path: str, *, most: int = 1 << 28) -> bytes:
     try:
         return LocalFiles().read_head(place, most).data
     except OSError as error:
-        raise MachineError("read", place, error.strerror or str(error)) from error
+        raise MachineError.caused_by("read", place, error) from error
 
 
 def remove_tree(folder: str) -> None:
@@ -123,6 +126,7 @@ def remove_tree(folder: str) -> None:
 
     Raises `MachineError` where something stays.
     """
+    # Of a link only the link: what it leads to may be the user's.
     if os.path.islink(folder):
         os.unlink(folder)
         return
@@ -133,7 +137,7 @@ def remove_tree(folder: str) -> None:
         make_writable(folder)
         shutil.rmtree(folder)
     except OSError as error:
-        raise MachineError("remove", folder, error.strerror or str(error)) from error
+        raise MachineError.caused_by("remove", folder, error) from error
 
 
 def make_writable(folder: str) -> None:
@@ -142,6 +146,7 @@ def make_writable(folder: str) -> None:
     for path, folders, _ in os.walk(folder):
         for name in folders:
             inner = os.path.join(path, name)
+            # `chmod` follows links, and one of a skill may lead anywhere.
             if not os.path.islink(inner):
                 os.chmod(inner, 0o755)
 
@@ -175,6 +180,7 @@ def _load_file(entry: os.DirEntry[str]) -> TreeFile:
         data = os.read(descriptor, min(status.st_size + 1, _CHUNK))
         size = len(data)
         engine = hashlib.sha256(data)
+        # More than was measured means that the file grows; all that is there is hashed.
         while size > status.st_size or len(data) == _CHUNK:
             data = os.read(descriptor, _CHUNK)
             if not data:

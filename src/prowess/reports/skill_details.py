@@ -104,7 +104,7 @@ def _load_document(skill: Skill) -> Document:
     try:
         return skill.load()
     except OSError as error:
-        raise MachineError("read", skill.location, error.strerror or str(error)) from error
+        raise MachineError.caused_by("read", skill.location, error) from error
 
 
 def load_files(outcome: Outcome, disk: FileSystem) -> SkillFiles:

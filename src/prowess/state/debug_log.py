@@ -22,6 +22,7 @@ class _PrivateHandler(RotatingFileHandler):
     def _open(self) -> object:  # type: ignore[override]
         def open_private(path: str, flags: int) -> int:
             descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            # A file that is there already keeps its mode, whatever was asked for.
             os.fchmod(descriptor, stat.S_IRUSR | stat.S_IWUSR)
             return descriptor
 
@@ -45,7 +46,7 @@ def start_debug_log(facts: Facts) -> str:
     try:
         handler = _PrivateHandler(path, maxBytes=_MOST_BYTES, backupCount=1, encoding="utf-8")
     except OSError as error:
-        raise MachineError("write", path, error.strerror or str(error)) from error
+        raise MachineError.caused_by("write", path, error) from error
     handler.setFormatter(logging.Formatter(_FORMAT))
     logger.addHandler(handler)
     logger.setLevel(logging.DEBUG)
@@ -83,6 +84,7 @@ class LogFollower:
                 file.seek(self._at)
                 data = file.read(most)
         except OSError:
+            # The log is off, or just being replaced; the next call tries again.
             return ""
         self._at += len(data)
         return data.decode("utf-8", "replace")

@@ -13,6 +13,7 @@ from prowess.machine.atomic_write import rewrite_aside, write_aside
 from prowess.model.facts import Facts
 from prowess.state.folders import state_folder
 
+# Settings and memories that people write have a few kilobytes.
 _MOST_BYTES = 10_000_000
 
 
@@ -40,7 +41,7 @@ def load_text(path: str) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise MachineError("read", path, error.strerror or str(error)) from error
+        raise MachineError.caused_by("read", path, error) from error
     if len(data) > _MOST_BYTES:
         raise UsageError(f"{path} has more than {_MOST_BYTES:,} bytes.")
     try:
@@ -56,22 +57,28 @@ def apply_edits(edits: Iterable[FileEdit], backups: str) -> None:
     nothing is changed. Raises `MachineError`.
     """
     wanted = [edit for edit in edits if edit.old != edit.new]
+    # Three rounds, so that a file in the way stops everything before anything is written.
     for edit in wanted:
         if load_text(edit.path) != edit.old:
             raise UsageError(f"{edit.path} has changed since; nothing was written.")
     for number, edit in enumerate(wanted):
         if edit.old is not None:
+            # The number tells apart files of one name in different folders.
             name = f"{number:03}-{os.path.basename(edit.path)}"
-            write_aside(
-                os.path.join(backups, name), edit.old.encode(), mode=0o600, folder_mode=0o700
-            )
+            backup = os.path.join(backups, name)
+            write_aside(backup, edit.old.encode(), mode=0o600, folder_mode=0o700)
     for edit in wanted:
-        if edit.new is None:
-            _remove(edit.path)
-        elif edit.old is None:
-            write_aside(edit.path, edit.new.encode())
-        else:
-            rewrite_aside(edit.path, edit.new.encode())
+        _apply(edit)
+
+
+def _apply(edit: FileEdit) -> None:
+    if edit.new is None:
+        _remove(edit.path)
+    elif edit.old is None:
+        write_aside(edit.path, edit.new.encode())
+    else:
+        # An old file may be a link into a folder of dotfiles, which stays one.
+        rewrite_aside(edit.path, edit.new.encode())
 
 
 def _remove(path: str) -> None:
@@ -81,4 +88,4 @@ def _remove(path: str) -> None:
         # Someone else removed it, which is what was wanted.
         return
     except OSError as error:
-        raise MachineError("remove", path, error.strerror or str(error)) from error
+        raise MachineError.caused_by("remove", path, error) from error

@@ -34,6 +34,7 @@ LOCK_NAME = "prowess.lock"
 _VERSION = 1
 _MOST_BYTES = 1 << 28
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class LockedSkill(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -97,9 +98,7 @@ class LockContent(msgspec.Struct, frozen=True, kw_only=True):
     def find_named(self, text: str) -> list[LockedSkill]:
         """The skills that somebody may mean: by name, by `SOURCE@NAME`, or by a target."""
         wanted = text.rstrip("/")
-        return [
-            one for one in self.skills if wanted in (one.name, one.label) or wanted in one.targets
-        ]
+        return [one for one in self.skills if wanted in (one.name, one.label, *one.targets)]
 
     def find_same(self, identity: tuple[str, str, str]) -> LockedSkill | None:
         """The skill with this name, source and path."""
@@ -113,12 +112,12 @@ class LockContent(msgspec.Struct, frozen=True, kw_only=True):
         self, removed: tuple[LockedSkill, ...], added: tuple[LockedSkill, ...]
     ) -> LockContent:
         """The same without some skills and with others."""
-        gone = {one.identity for one in (*removed, *added)}
-        kept = [one for one in self.skills if one.identity not in gone]
+        replaced = {one.identity for one in (*removed, *added)}
+        kept = [one for one in self.skills if one.identity not in replaced]
         return LockContent(skills=tuple(sorted((*kept, *added), key=lambda one: one.identity)))
 
 
-class _LockFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _LockDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The file as a whole. Any other JSON object would be a lock file without skills."""
 
     version: int
@@ -170,10 +169,10 @@ class InstallLock:
         except FileNotFoundError:
             return LockContent()
         except OSError as error:
-            raise MachineError("read", self.path, error.strerror or str(error)) from error
+            raise MachineError.caused_by("read", self.path, error) from error
         try:
-            known = msgspec.json.decode(data, type=_LockFile)
-            content = LockContent(version=known.version, skills=known.skills)
+            document = msgspec.json.decode(data, type=_LockDocument)
+            content = LockContent(version=document.version, skills=document.skills)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InvalidLock(self.path, str(error)) from error
         problem = _find_problem(content)
@@ -183,6 +182,7 @@ class InstallLock:
 
     def save(self, content: LockContent) -> None:
         """Write the file as a whole. Raises `MachineError`."""
+        # First, so that a crash in between leaves a tree too many and never one too few.
         self._known.add(self._real_path, content.trees)
         data = msgspec.json.encode(content, order="deterministic")
         write_aside(self.path, msgspec.json.format(data, indent=2) + b"\n")
@@ -216,22 +216,34 @@ def _find_skill_problem(skill: LockedSkill) -> str | None:
         problem = find_target_problem(target)
         if problem is not None:
             return f"the target {target[:100]!r} {problem}"
-    for path, digest in skill.files.items():
-        refusal = find_refusal(path)
-        if refusal is not None or "\\" in path:
-            return f"the file {path[:100]!r}: {refusal or 'the path has a backslash'}"
-        if not _DIGEST.fullmatch(digest):
-            return f"the digest of {path[:100]!r} is not 64 hex digits"
-    collision = find_collision(skill.files)
-    if collision is not None:
-        return f"{collision[0]!r} and {collision[1]!r} differ only by case"
-    blocked = list_blocked(skill.files)
-    if blocked:
-        return f"{blocked[0][:100]!r} is a file and a folder"
+    problem = _find_file_problem(skill.files)
+    if problem is not None:
+        return problem
     if skill.installed_at and not _is_time(skill.installed_at):
         return f"`installed_at` is not a time with a time zone: {skill.installed_at[:100]!r}"
+    # A digest of digests: it costs nothing, and a merge by hand rarely gets both right.
     if skill.get_tree().digest != skill.tree:
         return "`tree` is not the digest of `files`; somebody edited one of them"
+    return None
+
+
+def _find_file_problem(files: Mapping[str, str]) -> str | None:
+    for path, digest in files.items():
+        refusal = find_refusal(path)
+        # On Windows a backslash makes folders; everywhere else it is part of a name.
+        if refusal is None and "\\" in path:
+            refusal = "the path has a backslash"
+        if refusal is not None:
+            return f"the file {path[:100]!r}: {refusal}"
+        if not _DIGEST.fullmatch(digest):
+            return f"the digest of {path[:100]!r} is not 64 hex digits"
+    # Two such files are one on the disks of macOS and Windows.
+    collision = find_collision(files)
+    if collision is not None:
+        return f"{collision[0]!r} and {collision[1]!r} differ only by case"
+    blocked = list_blocked(files)
+    if blocked:
+        return f"{blocked[0][:100]!r} is a file and a folder"
     return None
 
 
@@ -240,10 +252,13 @@ def find_target_problem(target: str) -> str | None:
 
     A clone cannot bring files of git itself, which run programs; its lock file must not either.
     """
-    if any(character < " " or character == "\x7f" for character in target):
+    # Such characters steer the terminal on which the target is shown.
+    if _CONTROL.search(target):
         return "has control characters"
-    if posixpath.normpath(target) != target or target in ("", ".", ".."):
+    is_plain = posixpath.normpath(target) == target and target not in ("", ".", "..")
+    if not is_plain:
         return "is not a plain path"
+    # In any case: `.GIT` is the same folder on many disks.
     if ".git" in target.casefold().split("/"):
         return "is part of git's own files"
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 
 from prowess.errors import MachineError, UsageError
@@ -34,7 +35,7 @@ def make_private_file(path: str) -> None:
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
     except OSError as error:
-        raise MachineError("create", path, error.strerror or str(error)) from error
+        raise MachineError.caused_by("create", path, error) from error
 
 
 def is_file(path: str) -> bool:
@@ -48,6 +49,7 @@ def load_machine_name(facts: Facts) -> str:
     A host name alone is not enough: containers change it, and two machines may share one.
     """
     path = os.path.join(jobs_folder(facts), "machine")
+    # Two programs that start at once must not make up two names.
     with hold_lock(path):
         with contextlib.suppress(OSError), open(path, encoding="utf-8") as file:
             name = file.read(_MOST_NAME).strip()
@@ -59,8 +61,9 @@ def load_machine_name(facts: Facts) -> str:
 
 
 def _find_host_name(facts: Facts) -> str:
+    # Windows has no `uname`.
     name = os.uname().nodename if hasattr(os, "uname") else facts.env.get("COMPUTERNAME", "")
-    plain = "".join(one if one.isalnum() or one == "-" else "-" for one in name.lower())
+    plain = re.sub(r"[\W_]", "-", name.lower())
     return plain[:40] or "machine"
 
 
@@ -69,6 +72,7 @@ def hold_worker_lock(facts: Facts, *, seconds: float = 2.0) -> Iterator[None]:
     """Be the one worker of this machine. Raises `WorkerRunning`."""
     make_folder(jobs_folder(facts), mode=0o700)
     lock = hold_lock(_lock_path(facts), seconds=seconds)
+    # Not a `with` block: an error inside of the caller's block must not look like one of the lock.
     try:
         lock.__enter__()
     except MachineError as error:

@@ -38,23 +38,20 @@ def load_memories(facts: Facts) -> tuple[Memory, ...]:
 
     A link is left out: what it leads to is not a memory that could be deleted.
     """
-    found = []
+    memories = []
     for folder in FOLDERS:
-        place = os.path.join(facts.home, *folder.split("/"))
-        for name in _list_names(place):
-            text = load_text(os.path.join(place, name))
-            if text is not None and text.strip():
-                found.append(Memory(os.path.join(place, name), text))
-    return tuple(found[:_MOST_MEMORIES])
+        for path in _list_files(os.path.join(facts.home, *folder.split("/"))):
+            # None where another agent has deleted it since the folder was listed.
+            text = load_text(path) or ""
+            if text.strip():
+                memories.append(Memory(path, text))
+    return tuple(memories[:_MOST_MEMORIES])
 
 
-def _list_names(folder: str) -> list[str]:
+def _list_files(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as items:
-            return sorted(
-                item.name
-                for item in items
-                if item.name.endswith(".md") and item.is_file(follow_symlinks=False)
-            )
+            plain = [item.name for item in items if item.is_file(follow_symlinks=False)]
     except (FileNotFoundError, NotADirectoryError):
         return []
+    return [os.path.join(folder, name) for name in sorted(plain) if name.endswith(".md")]

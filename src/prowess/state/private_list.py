@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.errors import MachineError
+from prowess.errors import MachineError, name_cause
 from prowess.machine.atomic_write import write_aside
 from prowess.machine.files import LocalFiles
 from prowess.machine.ownership import find_other_writer
@@ -61,6 +61,7 @@ class PrivateList(Generic[T]):
         """Everything in it; nothing if the file is missing or cannot be trusted."""
         self.diagnostics = ()
         try:
+            # Who can write the file could trust a project, or approve a skill, in the user's name.
             other = find_other_writer(self.path)
             if other is not None:
                 return self._ignore(other)
@@ -69,12 +70,11 @@ class PrivateList(Generic[T]):
         except FileNotFoundError:
             return []
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            cause = getattr(error, "strerror", None) or str(error)
-            return self._ignore(f"the file cannot be read ({cause})")
+            return self._ignore(f"the file cannot be read ({name_cause(error)})")
         if file.version != _VERSION:
             return self._ignore("another version of Prowess wrote the file")
-        found: list[T] = getattr(file, self._key)
-        return found
+        items: list[T] = getattr(file, self._key)
+        return items
 
     def change(self, change: Callable[[list[T]], list[T]]) -> int:
         """Replace the list; returns how many values it lost. Raises `MachineError`."""
@@ -87,19 +87,21 @@ class PrivateList(Generic[T]):
 
     def _load_for_change(self) -> list[T]:
         """The current list; a file that is ignored is moved aside, not overwritten."""
-        found = self.load()
-        if self.diagnostics:
-            try:
-                os.replace(self.path, f"{self.path}.unusable")
-            except OSError as error:
-                raise MachineError("move aside", self.path, error.strerror or str(error)) from error
-        return found
+        items = self.load()
+        if not self.diagnostics:
+            return items
+        try:
+            os.replace(self.path, f"{self.path}.unusable")
+        except OSError as error:
+            raise MachineError.caused_by("move aside", self.path, error) from error
+        return items
 
     def _write(self, items: list[T]) -> None:
         file = {"version": _VERSION, self._key: sorted(items, key=self._order)}
         try:
             data = msgspec.json.format(msgspec.json.encode(file), indent=2)
         except UnicodeEncodeError:
+            # A path on disk may have bytes that are no text, which JSON cannot have.
             raise MachineError(
                 "write", self.path, "a path or a name in it is not valid text"
             ) from None

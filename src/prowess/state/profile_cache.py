@@ -6,7 +6,7 @@ import os
 
 import msgspec
 
-from prowess.errors import MachineError
+from prowess.errors import MachineError, name_cause
 from prowess.machine.files import LocalFiles
 from prowess.machine.ownership import find_other_writer
 from prowess.model.facts import Facts
@@ -55,9 +55,10 @@ def _list_names(folder: str, host: str) -> list[str]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
+        # Of no matter to someone who asked for a host that is built in.
         if split_host(host)[0] in BUILT_IN:
             return []
-        raise MachineError("list the profiles in", folder, error.strerror or str(error)) from error
+        raise MachineError.caused_by("list the profiles in", folder, error) from error
 
 
 def load_kept_profile(host: str, facts: Facts) -> Profile:
@@ -96,13 +97,14 @@ def _keep(path: str, data: bytes) -> None:
 def _read(path: str) -> ProfileText:
     files = LocalFiles()
     kind = files.find_kind(path)
+    # A missing file has its own words below; of these the system's are hard to understand.
     if kind not in ("file", None):
-        found = "a folder" if kind == "folder" else "a pipe or a device"
-        return ProfileText("", path, problem=f"it is {found}, not a regular file")
+        what = "a folder" if kind == "folder" else "a pipe or a device"
+        return ProfileText("", path, problem=f"it is {what}, not a regular file")
     try:
         head = files.read_head(path, _MOST_BYTES)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = name_cause(error)
         reason = reason[:1].lower() + reason[1:]
         return ProfileText("", path, problem=f"the file cannot be read ({reason})")
     if head.size > _MOST_BYTES:

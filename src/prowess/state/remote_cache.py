@@ -74,6 +74,7 @@ class RemoteCache:
     def __init__(
         self, folder: str, kind: str, url: str, *, clock: Callable[[], float] = time.time
     ) -> None:
+        # The host is for people who look into the folder; the digest alone tells indexes apart.
         host = _NOT_PLAIN.sub("-", url.partition("//")[2].partition("/")[0].lower())[:40]
         digest = hashlib.sha256(f"{kind}\0{url}".encode("utf-8", "surrogatepass")).hexdigest()
         self.folder = os.path.join(folder, f"{host.strip('.-') or 'index'}-{digest[:32]}")
@@ -93,13 +94,15 @@ class RemoteCache:
 
     def load(self) -> FetchedIndex | None:
         """What was fetched last; None if nothing was, or if it cannot be read."""
-        found = _load(self._state, FetchedIndex)
-        if found is None and self._find_moved():
+        index = _load(self._state, FetchedIndex)
+        if index is None and self._find_moved():
             # Killed between two renames, or in the middle of them right now.
             with suppress(MachineError), self.hold():
                 self._recover()
-            found = _load(self._state, FetchedIndex)
-        return found if found is not None and found.version == _VERSION else None
+            index = _load(self._state, FetchedIndex)
+        if index is None or index.version != _VERSION:
+            return None
+        return index
 
     def load_failure(self) -> FailedFetch | None:
         """Why the last fetch failed; None if it did not."""
@@ -128,8 +131,7 @@ class RemoteCache:
             self._write_state(os.path.join(staging, "state.json"), index)
             self._swap(staging)
         except OSError as error:
-            cause = error.strerror or str(error)
-            raise MachineError("replace the folder", self._current, cause) from error
+            raise MachineError.caused_by("replace the folder", self._current, error) from error
         finally:
             shutil.rmtree(staging, ignore_errors=True)
         self.clear_failure()
@@ -173,6 +175,7 @@ class RemoteCache:
 
     def _swap(self, staging: str) -> None:
         old = os.path.join(self.folder, f"old-{os.urandom(6).hex()}")
+        # A folder that is not empty cannot be replaced by a rename, so it takes two.
         if os.path.lexists(self._current):
             os.rename(self._current, old)
         os.rename(staging, self._current)
@@ -180,12 +183,7 @@ class RemoteCache:
 
     def _find_moved(self) -> list[str]:
         """Versions that were moved aside by a process that did not finish, newest first."""
-        try:
-            names = [name for name in os.listdir(self.folder) if name.startswith("old-")]
-        except OSError:
-            return []
-        paths = [os.path.join(self.folder, name) for name in names]
-        return sorted(paths, key=_get_time, reverse=True)
+        return sorted(self._list("old-"), key=_get_time, reverse=True)
 
     def _recover(self) -> None:
         """Finish what a killed process left, while the copy is held."""
@@ -195,11 +193,17 @@ class RemoteCache:
                 os.rename(moved.pop(0), self._current)
         for path in moved:
             shutil.rmtree(path, ignore_errors=True)
-        with suppress(OSError):
-            for name in os.listdir(self.folder):
-                path = os.path.join(self.folder, name)
-                if name.startswith("staging-") and self._is_stray(path):
-                    shutil.rmtree(path, ignore_errors=True)
+        for path in self._list("staging-"):
+            if self._is_stray(path):
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _list(self, prefix: str) -> list[str]:
+        """What is beside the copy and begins with a word; nothing where there is no folder yet."""
+        try:
+            names = os.listdir(self.folder)
+        except OSError:
+            return []
+        return [os.path.join(self.folder, name) for name in names if name.startswith(prefix)]
 
     def _is_stray(self, path: str) -> bool:
         return self._clock() - _get_time(path) > _STRAY_SECONDS

@@ -19,11 +19,12 @@ def list_configured(settings: Settings, own: Settings) -> list[McpServer]:
     `own` also has what Prowess as itself takes from the files of other hosts. A host does not read
     those, so they do not count for it.
     """
-    found = dict(settings.mcp_servers)
+    servers = dict(settings.mcp_servers)
     for name, server in own.mcp_servers.items():
-        if os.path.basename(server.origin.file or "") == _OWN_FILE:
-            found[name] = server
-    return list(found.values())
+        is_from_own_file = os.path.basename(server.origin.file or "") == _OWN_FILE
+        if is_from_own_file:
+            servers[name] = server
+    return list(servers.values())
 
 
 def find_folder_trust(own: Settings, is_trusted: Callable[[str], bool]) -> Callable[[str], bool]:
@@ -31,7 +32,9 @@ def find_folder_trust(own: Settings, is_trusted: Callable[[str], bool]) -> Calla
 
     Where the user trusts only contents that were looked at, it does not: nobody looked at these.
     """
-    return (lambda folder: False) if own.trust == "content" else is_trusted
+    if own.trust == "content":
+        return lambda folder: False
+    return is_trusted
 
 
 def mark_trusted(
@@ -47,8 +50,10 @@ def mark_trusted(
     `CLAUDE_CONFIG_DIR` can lead back into it.
     """
     for server in servers:
-        is_own = server.is_trusted and not _lies_in(server.origin.file, project, home)
-        is_trusted = is_own or _is_trusted_file(server.origin.file, is_trusted_folder)
+        file = server.origin.file
+        # So far it only says that the file is one of those that users keep.
+        is_own = server.is_trusted and not _lies_in(file, project, home)
+        is_trusted = is_own or _is_trusted_file(file, is_trusted_folder)
         yield msgspec.structs.replace(server, is_trusted=is_trusted)
 
 
@@ -66,9 +71,9 @@ def _lies_in(file: str | None, project: str, home: str) -> bool:
     if file is None or not os.path.isabs(file):
         return False
     root = os.path.realpath(project)
-    if _is_inside(os.path.realpath(home), root):
-        return False
-    return _is_inside(os.path.realpath(file), root)
+    # Someone who works in their home has all their own files inside of the “project”.
+    is_around_home = _is_inside(os.path.realpath(home), root)
+    return not is_around_home and _is_inside(os.path.realpath(file), root)
 
 
 def _is_inside(path: str, folder: str) -> bool:

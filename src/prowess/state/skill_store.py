@@ -20,7 +20,6 @@ from prowess.machine.tree_files import (
     DamagedFile,
     copy_tree,
     find_tree,
-    load_tree,
     make_writable,
     read_only_mode,
     remove_tree,
@@ -79,8 +78,7 @@ class SkillStore:
 
     def is_whole(self, digest: str) -> bool:
         """Whether a tree is there and unchanged."""
-        found = find_tree(self.locate(digest))
-        return found is not None and found.digest == digest
+        return self.find(digest) is not None
 
     def list_trees(self) -> list[str]:
         """The digests of all trees. Raises `MachineError`."""
@@ -89,12 +87,13 @@ class SkillStore:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise MachineError("read", self._trees, error.strerror or str(error)) from error
+            raise MachineError.caused_by("read", self._trees, error) from error
 
     def list_unused(self, used: Container[str], *, seconds: float = _STRAY_SECONDS) -> list[str]:
         """The digests of trees that are not `used`, and were not added within some seconds."""
         try:
             with os.scandir(self._trees) as items:
+                # A tree that was just added may not be in its lock file yet.
                 old = [f"{_PREFIX}{item.name}" for item in items if _is_old(item, seconds)]
         except FileNotFoundError:
             return []
@@ -115,7 +114,8 @@ class SkillStore:
 
     def find(self, digest: str) -> Tree | None:
         """A tree with its files; None where it is missing or changed."""
-        return load_tree(self.locate(digest)) if self.is_whole(digest) else None
+        tree = find_tree(self.locate(digest))
+        return tree if tree is not None and tree.digest == digest else None
 
     def copy(self, tree: Tree, target: str, *, digest: str = "") -> bool:
         """Copy a tree into a new folder; whether it was there and undamaged.
@@ -127,6 +127,7 @@ class SkillStore:
         if not os.path.isdir(place):
             return False
         try:
+            # Hashes as it copies, so the tree is not read twice.
             copy_tree(place, tree, target)
         except DamagedFile:
             remove_tree(target)
@@ -143,10 +144,10 @@ class SkillStore:
             swap_in(aside, place)
             os.chmod(place, 0o555)
         except OSError as error:
-            # Another process has put the same tree there meanwhile.
+            # Another process may have put the same tree there meanwhile, which is as good.
             if not self.is_whole(digest):
-                cause = error.strerror or str(error)
-                raise MachineError("add to the store", place, cause) from error
+                raise MachineError.caused_by("add to the store", place, error) from error
+        # After the swap, what was in the store is where the new tree was.
         replaced = find_tree(aside)
         if replaced is not None and replaced.digest != digest:
             self._keep_changed(aside, digest)
@@ -161,7 +162,7 @@ class SkillStore:
             make_writable(replaced)
             os.rename(replaced, kept)
         except OSError as error:
-            raise MachineError("move aside", replaced, error.strerror or str(error)) from error
+            raise MachineError.caused_by("move aside", replaced, error) from error
         message = (
             "A copy in the store was changed, perhaps through a folder that links to it; it is now"
             f" in {kept}."
@@ -171,8 +172,8 @@ class SkillStore:
     def _remove_strays(self) -> None:
         """Remove what killed processes left."""
         with os.scandir(self._staging) as items:
-            found = [item.path for item in items if _is_old(item, _STRAY_SECONDS)]
-        for path in found:
+            strays = [item.path for item in items if _is_old(item, _STRAY_SECONDS)]
+        for path in strays:
             remove_tree(path)
 
 

@@ -128,16 +128,19 @@ class TrustFile:
         if skill.file is None:
             return skill.scope in _OWN
         file = os.path.realpath(skill.file)
+        # A scope is only a claim, so each is checked against where the file really is.
         if skill.scope in _OWN and self._is_own(skill.scope, file):
             return True
         if skill.scope is Scope.PLUGIN and self._is_installed(file):
             return True
-        if self._store is not None and file.startswith(f"{self._store}{os.sep}"):
+        root = os.path.dirname(skill.folder)
+        if self._lies_in_store(file):
             # Installed as a link: the store belongs to no project, and nobody else writes there.
-            is_private = find_other_writer(file) is None
-            return is_private and self.is_trusted_folder(os.path.dirname(skill.folder))
-        folders = (os.path.dirname(skill.folder), skill.folder, os.path.dirname(file))
-        return all(map(self.is_trusted_folder, folders))
+            return find_other_writer(file) is None and self.is_trusted_folder(root)
+        return all(map(self.is_trusted_folder, (root, skill.folder, os.path.dirname(file))))
+
+    def _lies_in_store(self, file: str) -> bool:
+        return self._store is not None and file.startswith(f"{self._store}{os.sep}")
 
     def _is_own(self, scope: Scope, file: str) -> bool:
         """Whether a file is where the user, an administrator or this program keeps skills."""
@@ -152,6 +155,7 @@ class TrustFile:
         if self._cwd is None:
             return False
         root, _ = self.find_project(self._cwd)
+        # In a “project” around the home everything of the user would be the project's.
         return not self.is_too_wide(root) and root in _list_parents(file)
 
     def _is_configuration(self, file: str) -> bool:
@@ -173,8 +177,8 @@ class TrustFile:
         """
         if self._lies_in_project(path):
             return False
-        places = [os.path.join(self._home, folder) + os.sep for folder in _PLUGIN_FOLDERS]
-        return path.startswith(tuple(places)) and find_other_writer(path) is None
+        places = tuple(os.path.join(self._home, folder, "") for folder in _PLUGIN_FOLDERS)
+        return path.startswith(places) and find_other_writer(path) is None
 
     def is_trusted_folder(self, folder: str) -> bool:
         """Whether the user trusts the project that a folder belongs to."""
@@ -183,10 +187,14 @@ class TrustFile:
     def find_trusted(self, folder: str) -> Trusted | None:
         """The trust that covers a folder; None if there is none or it has lapsed."""
         project, is_repository = self.find_project(folder)
+        # A repository stands for itself: one that was cloned into a trusted folder is not covered.
         covering = (project,) if is_repository else (project, *_list_parents(project))
-        named = {trusted.root: trusted for trusted in self.load()}
-        found = (named[root] for root in covering if root in named)
-        return next((one for one in found if has_identity(one.root, one.identity)), None)
+        by_root = {trusted.root: trusted for trusted in self.load()}
+        for root in covering:
+            trusted = by_root.get(root)
+            if trusted is not None and has_identity(trusted.root, trusted.identity):
+                return trusted
+        return None
 
     def find_project(self, folder: str) -> tuple[str, bool]:
         """The project that a folder belongs to, by its real path, and whether that is a repository.
@@ -196,8 +204,12 @@ class TrustFile:
         """
         real = os.path.realpath(folder)
         for parent in (real, *_list_parents(real)):
-            if os.path.lexists(os.path.join(parent, ".git")):
-                return (real, False) if self.is_too_wide(parent) else (parent, True)
+            # A folder, or the file of a worktree or submodule.
+            if not os.path.lexists(os.path.join(parent, ".git")):
+                continue
+            if self.is_too_wide(parent):
+                break
+            return parent, True
         return real, False
 
     def trust(self, folder: str) -> Trusted:

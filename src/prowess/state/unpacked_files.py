@@ -54,9 +54,11 @@ def find_refusal(path: str) -> str | None:
     Both separators count everywhere, and so does `..`, even if it cancels out.
     """
     parts = _SEPARATORS.split(path)
-    if not path.strip() or parts[-1] in ("", "."):
+    names_a_file = path.strip() and parts[-1] not in ("", ".")
+    if not names_a_file:
         return "the path does not name a file"
-    if parts[0] == "" or _DRIVE.match(path):
+    is_absolute = parts[0] == "" or _DRIVE.match(path)
+    if is_absolute:
         return "the path is absolute and points outside the skill's folder"
     if ".." in parts:
         return "the path points outside the skill's folder"
@@ -66,8 +68,10 @@ def find_refusal(path: str) -> str | None:
         return f"the path is more than {_MOST_DEPTH} folders deep"
     if len(path) > _MOST_CHARACTERS:
         return f"the path has more than {_MOST_CHARACTERS} characters"
-    # Shorter paths cannot have such a name, and every file of a lock file comes through here.
-    if len(path) > _MOST_NAME_BYTES // 4 and _find_longest(parts) > _MOST_NAME_BYTES:
+    # A character has at most four bytes, so shorter paths cannot have such a name, and every file
+    # of a lock file comes through here.
+    may_be_too_long = len(path) > _MOST_NAME_BYTES // 4
+    if may_be_too_long and _find_longest(parts) > _MOST_NAME_BYTES:
         return f"a name in it has more than {_MOST_NAME_BYTES} bytes"
     return None
 
@@ -98,20 +102,20 @@ def name_folder(name: str) -> str:
 
 def collect_files(files: FileSystem, folder: str) -> dict[str, bytes]:
     """The files below a folder by their relative paths. Raises `MachineError`."""
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     waiting = [""]
-    while waiting:
-        below = waiting.pop()
-        try:
+    try:
+        while waiting:
+            below = waiting.pop()
             for item in files.list_folder(f"{folder}/{below}".rstrip("/")):
                 path = f"{below}{item.name}"
                 if item.kind == "folder":
                     waiting.append(f"{path}/")
                 elif item.kind == "file":
-                    found[path] = files.read_head(f"{folder}/{path}", _MOST_BYTES).data
-        except OSError as error:
-            raise MachineError("read", folder, error.strerror or str(error)) from error
-    return found
+                    contents[path] = files.read_head(f"{folder}/{path}", _MOST_BYTES).data
+    except OSError as error:
+        raise MachineError.caused_by("read", folder, error) from error
+    return contents
 
 
 class PrivateUnpacker:
@@ -161,6 +165,7 @@ class PrivateUnpacker:
     def _try(self, name: str, files: Mapping[str, str | bytes]) -> str | MachineError:
         if self._is_closed:
             return MachineError("unpack the files of", name, "their folder is already closed")
+        # All of them first: a skill is unpacked as a whole or not at all.
         for path in files:
             refusal = find_refusal(path)
             if refusal is not None:
@@ -170,8 +175,7 @@ class PrivateUnpacker:
                 for path, content in files.items():
                     _write(folder, path, content)
         except (OSError, ValueError) as error:
-            cause = getattr(error, "strerror", None) or str(error)
-            return MachineError("unpack the files of", name, cause)
+            return MachineError.caused_by("unpack the files of", name, error)
         return self.find_folder(name)
 
     def _open_root(self) -> _Folder:
@@ -203,7 +207,9 @@ class _Folder:
 
     @classmethod
     def open_existing(cls, path: str) -> _Folder:
-        return cls(path, os.open(path, os.O_RDONLY | os.O_DIRECTORY) if _CAN_OPEN_FOLDERS else None)
+        if not _CAN_OPEN_FOLDERS:
+            return cls(path, None)
+        return cls(path, os.open(path, os.O_RDONLY | os.O_DIRECTORY))
 
     def make(self, name: str) -> _Folder:
         """A new folder in this one; fails if anything has that name."""
@@ -274,9 +280,12 @@ def _check_own(status: os.stat_result, path: str) -> None:
     """Refuse a folder that is not ours alone: whoever made it first could change what is in it."""
     if not stat.S_ISDIR(status.st_mode):
         raise NotADirectoryError(0, f"{path} is not a folder")
-    if os.name == "posix" and status.st_uid != os.getuid():
+    # Windows has no such bits, and its folder for temporary files is the user's own.
+    if os.name != "posix":
+        return
+    if status.st_uid != os.getuid():
         raise PermissionError(0, f"{path} belongs to another user")
-    if os.name == "posix" and stat.S_IMODE(status.st_mode) & 0o077:
+    if stat.S_IMODE(status.st_mode) & 0o077:
         raise PermissionError(0, f"{path} can be accessed by other users")
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakValueDictionary
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.errors import MachineError
+from prowess.errors import MachineError, name_cause
 from prowess.model.facts import NO_HOME, Facts
 from prowess.model.skill import Skill
 from prowess.model.usage import Caller, Usage
@@ -73,7 +73,8 @@ def open_usage(facts: Facts, *, wanted: bool | None = None) -> UsageFile | NoUsa
     if wanted is False or facts.env.get("PROWESS_NO_USAGE"):
         return NoUsage()
     path = usage_path(facts)
-    if path.startswith(f"{NO_HOME}/"):
+    has_place = not path.startswith(f"{NO_HOME}/")
+    if not has_place:
         return NoUsage()
     with _SHARED_LOCK:
         return _SHARED.get(path) or _SHARED.setdefault(path, UsageFile(path))
@@ -158,6 +159,7 @@ class UsageFile:
 
     def _change(self, change: Callable[[Connection], int]) -> int:
         def run(database: Connection) -> int:
+            # Locked for writing from the start: SQLite does not wait for a lock that is raised.
             database.execute("BEGIN IMMEDIATE")
             changed = change(database)
             database.execute("COMMIT")
@@ -172,7 +174,7 @@ class UsageFile:
             with self._lock:
                 done = self._work(work)
         except (sqlite3.Error, OSError, UnicodeError, MachineError) as error:
-            message = f"Usage counts cannot be {doing} ({_explain(error)}) and are ignored."
+            message = f"Usage counts cannot be {doing} ({name_cause(error)}) and are ignored."
             self.diagnostics = (diagnose("state-unreadable", message, file=self.path),)
             return otherwise
         self.diagnostics = ()
@@ -254,6 +256,7 @@ def _open(path: str, wait: float) -> Connection:
                 database.execute("PRAGMA journal_mode = WAL")
                 database.execute(_SCHEMA)
                 database.execute(f"PRAGMA user_version = {_VERSION}")
+        # A crash of the machine may lose the last counts, which is worth the speed.
         database.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
         database.close()
@@ -268,7 +271,3 @@ def _is_text(skill: Skill) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _explain(error: Any) -> str:
-    return getattr(error, "strerror", None) or str(error)

@@ -16,6 +16,7 @@ def worktree_folder(facts: Facts, name: str) -> str:
     """The folder of a worktree, which may not exist; those above it do."""
     above = os.path.join(cache_folder(facts), "worktrees")
     make_folder(above, mode=0o700)
+    # Without links, because git notes the real path of a worktree.
     return os.path.join(os.path.realpath(above), name)
 
 
@@ -35,7 +36,7 @@ def _remove(remove: Callable[[str], None], path: str) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise MachineError("remove", path, error.strerror or str(error)) from error
+        raise MachineError.caused_by("remove", path, error) from error
 
 
 def write_text(path: str, text: str) -> None:

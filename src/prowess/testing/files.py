@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from prowess.machine import memory_files
+from prowess.machine.memory_files import FilesInMemory
 from prowess.ports import FolderItem, Head
 
 
-class MemoryFiles(memory_files.MemoryFiles):
+class MemoryFiles(FilesInMemory):
     """Files by absolute path; `listed` and `read` are the folders and files asked for, in order."""
 
     def __init__(

@@ -94,6 +94,7 @@ class McpConnections:
             return
         atexit.unregister(self._at_exit)
         ended = asyncio.run_coroutine_threadsafe(self._end(), loop)
+        # What does not end in time is cancelled when its loop ends.
         with contextlib.suppress(TimeoutError):
             ended.result(_SECONDS_TO_CLOSE)
         loop.call_soon_threadsafe(loop.stop)
@@ -122,7 +123,9 @@ class McpConnections:
         except McpServerError:
             raise
         except Exception as error:
-            if held.has_ended or _is_closed(error):
+            # The next request starts it anew; of one that lives, only this request failed.
+            is_gone = held.has_ended or _is_closed(error)
+            if is_gone:
                 await self._drop(held)
             raise McpServerError(server.name, held.explain(error)) from None
 
@@ -191,6 +194,7 @@ def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
 
 def _make_exit(connections: McpConnections) -> Callable[[], None]:
     """What closes connections when the interpreter exits, if they still exist then."""
+    # `atexit` keeps what it calls; without this, every object would live until the end.
     reference = weakref.ref(connections)
 
     def close() -> None:
@@ -279,13 +283,16 @@ class _Held:
 
     def explain(self, error: BaseException) -> str:
         """What went wrong, as the rest of a sentence, without secrets."""
+        # A server that we ended for what it sent says nothing about that itself.
         problem = self._output.problem
         text = problem or _describe(error)
         last = self._output.last_line
         if last and not problem:
             text += f" (its last words: {last})"
         line = " ".join(self._masker.mask(text).split())
-        return line if len(line) <= _MOST_PROBLEM else f"{line[:_MOST_PROBLEM]}…"
+        if len(line) <= _MOST_PROBLEM:
+            return line
+        return f"{line[:_MOST_PROBLEM]}…"
 
     async def _hold(self) -> None:
         limit = self.server.seconds or CONNECT_SECONDS
@@ -358,17 +365,17 @@ class _Held:
 
 def _list_secrets(server: McpServer, ready: McpServer) -> set[str]:
     """The values that no message may show: what variables brought, and all of env and headers."""
-    found = {*ready.env.values(), *ready.headers.values()}
-    found.update(new for old, new in zip(server.args, ready.args, strict=True) if old != new)
-    for value in ready.headers.values():
-        found.add(value.rpartition(" ")[2])
-    _, query, secret = ready.url.partition("?")
-    if query:
-        found.add(secret)
-    user, at, _ = ready.url.partition("://")[2].partition("@")
+    secrets = {*ready.env.values(), *ready.headers.values()}
+    secrets.update(new for old, new in zip(server.args, ready.args, strict=True) if old != new)
+    # Also without the word before it: `Bearer KEY` may be shown as `KEY`.
+    secrets.update(value.rpartition(" ")[2] for value in ready.headers.values())
+    _, mark, query = ready.url.partition("?")
+    if mark:
+        secrets.add(query)
+    login, at, _ = ready.url.partition("://")[2].partition("@")
     if at:
-        found.update((user, user.rpartition(":")[2]))
-    return found
+        secrets.update((login, login.rpartition(":")[2]))
+    return secrets
 
 
 def _describe(error: BaseException) -> str:
@@ -377,12 +384,15 @@ def _describe(error: BaseException) -> str:
         return f"cannot be started: {leaf}"
     if isinstance(leaf, OSError) and leaf.strerror:
         return f"cannot be reached: {leaf.strerror}"
-    if _is_closed(leaf) or isinstance(leaf, asyncio.CancelledError):
+    is_cancelled = isinstance(leaf, asyncio.CancelledError)
+    if is_cancelled or _is_closed(leaf):
         return "ended the connection"
-    if type(leaf).__name__ == "ValidationError":
+    kind = type(leaf).__name__
+    # By name: the package that has the class may not be loaded yet.
+    if kind == "ValidationError":
         return "sent an answer that is not valid MCP"
     text = str(leaf)
-    return f"failed: {text}" if text else f"failed ({type(leaf).__name__})"
+    return f"failed: {text}" if text else f"failed ({kind})"
 
 
 def _find_leaf(error: BaseException) -> BaseException:
@@ -395,6 +405,8 @@ def _is_closed(error: BaseException) -> bool:
     """Whether an error says that the connection is gone."""
     leaf = _find_leaf(error)
     name = type(leaf).__name__
+    # The classes of anyio, which is imported only with the `mcp` package.
     if name in ("ClosedResourceError", "BrokenResourceError", "EndOfStream"):
         return True
+    # The package has no class of its own for it.
     return name == "MCPError" and "closed" in str(leaf).lower()

@@ -82,6 +82,7 @@ async def _finish(task: asyncio.Task[None]) -> None:
         try:
             await asyncio.wait([task])
         except asyncio.CancelledError:
+            # Remembered: a program must not survive because its owner was in a hurry.
             is_cancelled = True
     task.result()
     if is_cancelled:

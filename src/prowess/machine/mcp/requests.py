@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from prowess.machine.mcp.connections import SKILLS
 
+# A server could answer with a next page for ever.
 _MOST_PAGES = 50
 _MOST_ITEMS = 1_000
 _ANYTHING = TypeAdapter(dict[str, Any])
@@ -67,18 +68,20 @@ async def get_prompt(client: Any, name: str, arguments: dict[str, str]) -> Any:
 
 
 async def _list(client: Any, method: str, key: str) -> tuple[list[Any], bool]:
-    found: list[Any] = []
-    cursor: Any = None
+    entries: list[Any] = []
+    params: dict[str, Any] = {}
     for _ in range(_MOST_PAGES):
-        answer = await _send(client, method, {} if cursor is None else {"cursor": cursor})
+        answer = await _send(client, method, params)
+        # Nobody validates these answers: the package does not know their methods.
         page = answer.get(key)
-        found += page if isinstance(page, list) else []
+        entries += page if isinstance(page, list) else []
         cursor = answer.get("nextCursor")
         if not isinstance(cursor, str):
-            return found[:_MOST_ITEMS], len(found) <= _MOST_ITEMS
-        if len(found) > _MOST_ITEMS:
+            return entries[:_MOST_ITEMS], len(entries) <= _MOST_ITEMS
+        if len(entries) > _MOST_ITEMS:
             break
-    return found[:_MOST_ITEMS], False
+        params = {"cursor": cursor}
+    return entries[:_MOST_ITEMS], False
 
 
 async def _send(client: Any, method: str, params: dict[str, Any]) -> dict[str, Any]:

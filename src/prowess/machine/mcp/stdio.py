@@ -51,6 +51,7 @@ async def _read_lines(process: Process, to_session: Any, output: ServerOutput) -
             try:
                 line = await process.stdout.readuntil(b"\n")
             except asyncio.IncompleteReadError:
+                # The server closed its output, or has ended.
                 return
             except asyncio.LimitOverrunError:
                 output.problem = f"sent a message of more than {MOST_BYTES >> 20} MiB"
