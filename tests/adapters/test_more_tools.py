@@ -15,7 +15,7 @@ import pytest
 from prowess import Files, Skills
 from prowess.adapters.conversations import Conversations
 from prowess.adapters.skill_offer import SkillOffer
-from prowess.adapters.skill_tools import CallContext
+from prowess.adapters.skill_tools import SkillCallContext
 from prowess.errors.activation import ScriptRefused
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice
 from tests.adapters.shelf import Answered
@@ -232,7 +232,7 @@ def test_only_the_lines_that_were_asked_for_are_read(lines, read):
     text = "\n".join(f"line {number}" for number in range(1, 25))
     header = "---\nname: a\ndescription: Tides.\n---\n"
     skills = Skills.of(Files({"a/SKILL.md": header, "a/f.md": text, "a/x.sh": "echo"}))
-    context = CallContext(conversation=skills.conversation())
+    context = SkillCallContext(conversation=skills.conversation())
     url = f"skill://a/f.md:{lines}"
     assert SkillOffer(skills).call("read_skill_file", {"url": url}, context).text == read
 

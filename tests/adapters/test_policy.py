@@ -28,7 +28,7 @@ from pydantic_ai.profiles import ModelProfile
 
 from prowess.adapters.langchain import SkillMiddleware
 from prowess.adapters.openai_agents import add_skills
-from prowess.adapters.policy import FIELDS, Granted, SkillPolicy, merge_granted
+from prowess.adapters.policy import FIELDS, GrantedRequests, SkillPolicy, merge_granted
 from prowess.adapters.pydantic_ai import SkillCapability
 from prowess.gate.permissions import parse_given
 from prowess.model.activation import Activation, SkillRequests
@@ -69,7 +69,7 @@ def skills(workspace: Workspace):
 def test_the_default_only_restricts_and_says_what_is_not_granted():
     activation = Activation(name="big", text="", requests=ASKED)
     granted, found = SkillPolicy().grant(activation, FIELDS)
-    assert granted == Granted(disallowed_tools=("shout",))
+    assert granted == GrantedRequests(disallowed_tools=("shout",))
     assert {one.code for one in found} == {"request-not-granted"}
     assert [one.field for one in found] == ["model", "effort", "allowed-tools", "context", "hooks"]
 
@@ -77,7 +77,7 @@ def test_the_default_only_restricts_and_says_what_is_not_granted():
 def test_everything_that_a_library_applies_is_granted():
     activation = Activation(name="big", text="", requests=ASKED)
     granted, found = EVERYTHING.grant(activation, FIELDS)
-    assert granted == Granted(
+    assert granted == GrantedRequests(
         model="opus",
         effort="high",
         fork=True,
@@ -86,7 +86,7 @@ def test_everything_that_a_library_applies_is_granted():
     )
     assert [one.field for one in found] == ["hooks"]
     nothing, refused = EVERYTHING.grant(activation, ())
-    assert nothing == Granted()
+    assert nothing == GrantedRequests()
     assert len(refused) == len(FIELDS) + 1
 
 
@@ -97,10 +97,13 @@ def test_tools_of_a_skill_that_is_not_trusted_need_approval():
 
 def test_what_one_skill_forbids_another_cannot_allow():
     merged = merge_granted(
-        (Granted(disallowed_tools=("Look",)), Granted(allowed_tools=("look",), effort="low"))
+        (
+            GrantedRequests(disallowed_tools=("Look",)),
+            GrantedRequests(allowed_tools=("look",), effort="low"),
+        )
     )
     assert (merged.allows("look"), merged.forbids("look"), merged.effort) == (False, True, "low")
-    assert not Granted(allowed_tools=("Bash(git *)",)).allows("Bash")
+    assert not GrantedRequests(allowed_tools=("Bash(git *)",)).allows("Bash")
 
 
 def script(*steps):

@@ -9,7 +9,7 @@ import pytest
 
 from prowess import Action, ApprovalAnswer, ApprovalChoice, Files, Folder, Rule, Skills
 from prowess.adapters.skill_offer import SkillOffer
-from prowess.adapters.skill_tools import CallContext
+from prowess.adapters.skill_tools import SkillCallContext
 from prowess.errors.activation import NotPermitted
 
 SKILL = "---\nname: a\ndescription: Tides.\n---\n{}\n"
@@ -48,7 +48,7 @@ class Replay:
             self.asked.setdefault(call_id, []).append(request.permission)
             raise Suspended
 
-        context = CallContext(
+        context = SkillCallContext(
             conversation=self.conversation,
             loaded=frozenset(),
             response="r",
@@ -93,7 +93,7 @@ def test_after_a_failed_callback_the_files_of_a_skill_need_permission():
 
     no_version: frozenset[str] = frozenset()
     for loaded in (no_version, None):
-        context = CallContext(conversation=conversation, loaded=loaded)
+        context = SkillCallContext(conversation=conversation, loaded=loaded)
         with pytest.raises(RuntimeError):
             SkillOffer(skills, approver=Yes(), on_activation=fail).call(*BOTH[0], context)
         for call in (READ, BOTH[1]):
@@ -122,7 +122,7 @@ def test_what_the_user_loaded_is_readable_whatever_the_messages_say():
     skills = Skills.of(Files(FILES, trust=True), rules=ASK)
     conversation = skills.conversation()
     conversation.run("/a")
-    context = CallContext(conversation=conversation, loaded=frozenset())
+    context = SkillCallContext(conversation=conversation, loaded=frozenset())
     assert SkillOffer(skills).call(*READ, context).text == "FILE"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from prowess.adapters.media import MediaBlock, parse_block
 from prowess.adapters.skill_offer import SkillOffer
-from prowess.adapters.skill_tools import CallContext
+from prowess.adapters.skill_tools import SkillCallContext
 from prowess.model.activation import Activation
 from tests.adapters.shelf import HOW, NOTE, ODD, PAGE, PAPER, PHOTO, PICTURE
 
@@ -50,7 +50,7 @@ def test_the_tool_holds_no_names_whatever_the_host(workspace, host):
     assert offer.render_instructions(conversation) == (
         f"{HOW}\n<available_skills>\n- tides: Reads tide tables.\n</available_skills>"
     )
-    output = offer.call("skill", {"name": "tides"}, CallContext(conversation=conversation))
+    output = offer.call("skill", {"name": "tides"}, SkillCallContext(conversation=conversation))
     assert output.activation is not None
     assert output.activation.name == "tides"
 
@@ -71,7 +71,7 @@ def test_a_sub_agent_may_load_skills_while_the_agent_is_told(workspace):
             thread.join(timeout=30)
 
     conversation = workspace.open().conversation()
-    context = CallContext(conversation=conversation)
+    context = SkillCallContext(conversation=conversation)
     offer = SkillOffer(conversation, on_activation=tell)
     load("outer")
     assert told == ["outer", "inner"]

@@ -8,10 +8,15 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, NoReturn, Unpack
 
 from prowess.activate.loaded_tags import LoadedSkill
-from prowess.adapters.approval import describe_question, read_approval
+from prowess.adapters.approval import (
+    SuspendedCall,
+    describe_question,
+    read_approval,
+    suspend_call,
+)
 from prowess.adapters.compaction import find_lost, render_lost, render_survivors
 from prowess.adapters.media import parse_block
-from prowess.adapters.policy import Granted, merge_granted
+from prowess.adapters.policy import GrantedRequests, merge_granted
 from prowess.adapters.skill_offer import (
     OfferOptions,
     SkillOffer,
@@ -20,7 +25,7 @@ from prowess.adapters.skill_offer import (
     is_survivors_text,
     list_loaded,
 )
-from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
+from prowess.adapters.skill_tools import OfferedTool, SkillCallContext, ToolOutput
 from prowess.conversation.conversation import Conversation
 from prowess.machine.event_loop import run_in_thread
 from prowess.model.permission import ApprovalAnswer, ApprovalRequest
@@ -82,12 +87,12 @@ class SkillProvider(ContextProvider):
         tools = await run_in_thread(lambda _: self._offer.list_tools(conversation))
         if text:
             context.extend_instructions(self.source_id, text)
-        run = _Run(self._skills, self._offer, conversation, state)
+        run = _FrameworkRun(self._skills, self._offer, conversation, state)
         context.extend_tools(self.source_id, [_make_tool(tool) for tool in tools])
-        context.extend_middleware(self.source_id, [_Requests(run), _Calls(run)])
+        context.extend_middleware(self.source_id, [_RequestMiddleware(run), _CallMiddleware(run)])
 
 
-class _Run:
+class _FrameworkRun:
     """One run of an agent. `state` is what the session keeps of it, as plain data."""
 
     def __init__(
@@ -104,7 +109,7 @@ class _Run:
         self.loaded: frozenset[str] = frozenset()
         self.response = ""
         # A run is a turn, so what is granted ends with it.
-        self.granted = Granted()
+        self.granted = GrantedRequests()
         self._state = state
 
     async def prepare(self, messages: Iterable[Message]) -> list[Message]:
@@ -143,10 +148,10 @@ class _Run:
         ]
 
 
-class _Requests(ChatMiddleware):
+class _RequestMiddleware(ChatMiddleware):
     """Follows the requests of a run."""
 
-    def __init__(self, run: _Run) -> None:
+    def __init__(self, run: _FrameworkRun) -> None:
         self._run = run
 
     async def process(self, context: ChatContext, call_next: Next) -> None:
@@ -166,10 +171,10 @@ class _Requests(ChatMiddleware):
         await call_next()
 
 
-class _Calls(FunctionMiddleware):
+class _CallMiddleware(FunctionMiddleware):
     """Carries the calls of skills' tools out; all others go on."""
 
-    def __init__(self, run: _Run) -> None:
+    def __init__(self, run: _FrameworkRun) -> None:
         self._run = run
 
     async def process(self, context: FunctionInvocationContext, call_next: Next) -> None:
@@ -180,7 +185,7 @@ class _Calls(FunctionMiddleware):
         if tool is None:
             await call_next()
             return
-        call_context = CallContext(
+        call_context = SkillCallContext(
             conversation=run.conversation,
             loaded=run.loaded,
             response=run.response,
@@ -190,20 +195,12 @@ class _Calls(FunctionMiddleware):
         )
         try:
             output = await run.offer.call_async(tool.name, context.arguments, call_context)
-        except _Suspended as suspended:
+        except SuspendedCall as suspended:
             context.result = _ask(context, suspended.request)
             return
         if output.granted is not None:
             run.granted = merge_granted((run.granted, output.granted))
         context.result = _render(output)
-
-
-class _Suspended(Exception):
-    """A call that someone has to approve."""
-
-    def __init__(self, request: ApprovalRequest) -> None:
-        self.request = request
-        super().__init__(request.key)
 
 
 def list_loaded_skills(
@@ -214,6 +211,7 @@ def list_loaded_skills(
     answers: list[str] = []
     survivors: list[str] = []
     for message in messages:
+        # A compaction leaves messages in the session and marks them; the model does not get them.
         if message.additional_properties.get(_EXCLUDED):
             continue
         for content in message.contents:
@@ -224,9 +222,8 @@ def list_loaded_skills(
                 ours.discard(content.call_id)
                 answers.append(_get_text(content))
             elif content.type == "text" and message.role == "user":
-                text = content.text or ""
-                survivors += [text] if is_survivors_text(text) else []
-    return list_loaded(answers, survivors)
+                survivors.append(content.text or "")
+    return list_loaded(answers, filter(is_survivors_text, survivors))
 
 
 def compact_skills(
@@ -265,11 +262,7 @@ def _make_suspension(
     given = context.metadata.get("approval_response")
     if given is not None and given.approved:
         return read_approval(given.additional_properties).answer
-
-    def suspend(request: ApprovalRequest) -> NoReturn:
-        raise _Suspended(request)
-
-    return suspend
+    return suspend_call
 
 
 def _ask(context: FunctionInvocationContext, request: ApprovalRequest) -> Content:
@@ -294,8 +287,10 @@ def _render(output: ToolOutput) -> list[Content]:
 
 def _get_text(content: Content) -> str:
     """The first text of a result, which is where the tool puts a skill."""
-    texts = (item.text for item in content.items or () if item.type == "text")
-    return next((text for text in texts if text), "") or str(content.result or "")
+    for item in content.items or ():
+        if item.type == "text" and item.text:
+            return str(item.text)
+    return str(content.result or "")
 
 
 def _convert(block: Mapping[str, Any]) -> Content:

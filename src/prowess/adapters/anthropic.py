@@ -19,7 +19,7 @@ from prowess.adapters.skill_offer import (
     is_survivors_text,
     list_loaded,
 )
-from prowess.adapters.skill_tools import CallContext, ToolOutput
+from prowess.adapters.skill_tools import SkillCallContext, ToolOutput
 from prowess.conversation.conversation import Conversation
 from prowess.runtime import Skills
 
@@ -102,7 +102,7 @@ class MessageSkills:
 
     def _prepare(
         self, content: Iterable[Any], messages: Messages, run: Any
-    ) -> tuple[list[Mapping[str, Any]], CallContext]:
+    ) -> tuple[list[Mapping[str, Any]], SkillCallContext]:
         names = {tool.name for tool in self._offer.tools}
         blocks = [_as_mapping(block) for block in content]
         calls = [
@@ -110,7 +110,7 @@ class MessageSkills:
             for block in blocks
             if block.get("type") == "tool_use" and block.get("name") in names
         ]
-        context = CallContext(
+        context = SkillCallContext(
             conversation=self._open(run),
             loaded=get_versions(list_loaded_skills(messages, tool=self._offer.load_tool.name)),
             response=uuid.uuid4().hex,
@@ -143,7 +143,9 @@ def compact_skills(
     Without the messages from `before`, the ledger of a conversation says what was loaded.
     """
     text = render_lost(skills, list_loaded_skills, before, after)
-    return [{"role": "user", "content": [{"type": "text", "text": text}]}] if text else []
+    if not text:
+        return []
+    return [{"role": "user", "content": [{"type": "text", "text": text}]}]
 
 
 def _list_blocks(messages: Messages) -> Iterable[Mapping[str, Any]]:
@@ -165,7 +167,7 @@ def _get_text(content: Any) -> str:
     return next((block["text"] for block in blocks if block.get("type") == "text"), "")
 
 
-def _at(context: CallContext, call: Mapping[str, Any]) -> CallContext:
+def _at(context: SkillCallContext, call: Mapping[str, Any]) -> SkillCallContext:
     return msgspec.structs.replace(context, call_id=str(call.get("id")))
 
 

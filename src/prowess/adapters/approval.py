@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from prowess.adapters.bounded import BoundedDict
 from prowess.errors import UsageError
@@ -17,6 +17,22 @@ _ASKED_TWICE = (
     " an approver."
 )
 _CHANGED = "It has changed since it was approved."
+
+
+class SuspendedCall(Exception):
+    """A call that ends here because someone has to approve it first.
+
+    It passes through the core up to the adapter, which asks as its library does.
+    """
+
+    def __init__(self, request: ApprovalRequest) -> None:
+        self.request = request
+        super().__init__(request.key)
+
+
+def suspend_call(request: ApprovalRequest) -> NoReturn:
+    """Suspend a call until its request is answered."""
+    raise SuspendedCall(request)
 
 
 def describe_question(request: ApprovalRequest) -> dict[str, Any]:
@@ -86,11 +102,9 @@ class ApprovedCall:
         if self._keys:
             return ApprovalAnswer(ApprovalChoice.REJECT, _CHANGED)
         self._answered += 1
-        return (
-            ApprovalAnswer(self._reply)
-            if self._answered == 1
-            else ApprovalAnswer(ApprovalChoice.REJECT, _ASKED_TWICE)
-        )
+        if self._answered == 1:
+            return ApprovalAnswer(self._reply)
+        return ApprovalAnswer(ApprovalChoice.REJECT, _ASKED_TWICE)
 
 
 class ShownQuestions:

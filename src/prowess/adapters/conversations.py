@@ -51,10 +51,13 @@ class Conversations:
         # Opened without the lock: it reads settings, and other people's runs need not wait.
         opened = known or opener(session=id, saved=saved)
         with self._lock:
-            found = self._open.setdefault(id, opened)
+            # Another thread may have opened it meanwhile; then both go on with the same one.
+            conversation = self._open.setdefault(id, opened)
             self._open.move_to_end(id)
             while len(self._open) > self._most:
                 self._open.popitem(last=False)
-        if saved is not None and (known is not None or found is not opened):
-            found.wake_saved(saved)
-        return found
+        # One that was just opened here has read what was saved.
+        is_new = known is None and conversation is opened
+        if saved is not None and not is_new:
+            conversation.wake_saved(saved)
+        return conversation

@@ -5,15 +5,20 @@ from __future__ import annotations
 import base64
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, NoReturn, Unpack
+from typing import Any, NamedTuple, Unpack
 from urllib.parse import quote
 
 from prowess.activate.loaded_tags import LoadedSkill
-from prowess.adapters.approval import ApprovedCall, describe_question
+from prowess.adapters.approval import (
+    ApprovedCall,
+    SuspendedCall,
+    describe_question,
+    suspend_call,
+)
 from prowess.adapters.bounded import BoundedDict
 from prowess.adapters.compaction import find_lost, render_lost, render_survivors
 from prowess.adapters.media import parse_block
-from prowess.adapters.policy import Granted, merge_granted
+from prowess.adapters.policy import GrantedRequests, merge_granted
 from prowess.adapters.skill_offer import (
     OfferOptions,
     SkillOffer,
@@ -22,7 +27,7 @@ from prowess.adapters.skill_offer import (
     is_survivors_text,
     list_loaded,
 )
-from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
+from prowess.adapters.skill_tools import OfferedTool, SkillCallContext, ToolOutput
 from prowess.conversation.conversation import Conversation
 from prowess.machine.event_loop import run_in_thread
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
@@ -60,8 +65,8 @@ class SkillToolset(BaseToolset):
         self._offer = SkillOffer(skills, **options)
         # A toolset cannot take the tools of others away.
         self._offer.applied = frozenset({"model"})
-        self._granted: BoundedDict[tuple[str, ...], Granted] = BoundedDict()
-        self._requests: BoundedDict[tuple[str, ...], _Seen] = BoundedDict()
+        self._granted: BoundedDict[tuple[str, ...], GrantedRequests] = BoundedDict()
+        self._requests: BoundedDict[tuple[str, ...], _SentRequest] = BoundedDict()
 
     def conversation(self, context: ReadonlyContext) -> Conversation:
         """The conversation of a run, for tools that tell it which files they touched."""
@@ -76,7 +81,7 @@ class SkillToolset(BaseToolset):
             tools = await run_in_thread(
                 lambda _: self._offer.list_tools(self.conversation(context))
             )
-        return [_SkillTool(tool, self) for tool in tools]
+        return [_AdkTool(tool, self) for tool in tools]
 
     async def process_llm_request(
         self, *, tool_context: ToolContext, llm_request: LlmRequest
@@ -87,22 +92,22 @@ class SkillToolset(BaseToolset):
         )
         if text:
             llm_request.append_instructions([text])
-        granted = self._granted.get(_identify_run(tool_context), Granted())
+        granted = self._granted.get(_identify_run(tool_context), GrantedRequests())
         model = self._offer.policy.models.get(granted.model or "")
         if model is not None:
             llm_request.model = model
         await self._give_back(tool_context, llm_request)
         loaded = get_versions(self._list_loaded(llm_request.contents))
         # A response has no id of its own before it is an event, so its request gets one.
-        self._requests[_identify_run(tool_context)] = _Seen(loaded, uuid.uuid4().hex)
+        self._requests[_identify_run(tool_context)] = _SentRequest(loaded, uuid.uuid4().hex)
 
     async def call(self, tool: OfferedTool, args: dict[str, Any], context: ToolContext) -> Any:
         """Carry a model's call out."""
         seen = self._requests.get(_identify_run(context))
         if seen is None:
             contents = [event.content for event in context.session.events if event.content]
-            seen = _Seen(get_versions(self._list_loaded(contents)), "")
-        call_context = CallContext(
+            seen = _SentRequest(get_versions(self._list_loaded(contents)), "")
+        call_context = SkillCallContext(
             conversation=await run_in_thread(lambda _: self.conversation(context)),
             loaded=seen.loaded,
             response=seen.response,
@@ -112,7 +117,7 @@ class SkillToolset(BaseToolset):
         )
         try:
             output = await self._offer.call_async(tool.name, args, call_context)
-        except _Suspended as suspended:
+        except SuspendedCall as suspended:
             question = describe_question(suspended.request)
             context.request_confirmation(hint=_describe(suspended.request), payload=question)
             context.actions.skip_summarization = True
@@ -120,7 +125,7 @@ class SkillToolset(BaseToolset):
         if output.granted is not None:
             # An invocation is a turn, so what is granted ends with it.
             run = _identify_run(context)
-            earlier = self._granted.get(run, Granted())
+            earlier = self._granted.get(run, GrantedRequests())
             self._granted[run] = merge_granted((earlier, output.granted))
         return _render(output)
 
@@ -139,7 +144,7 @@ class SkillToolset(BaseToolset):
         return list_loaded_skills(contents, tool=self._offer.load_tool.name)
 
 
-class _SkillTool(BaseTool):
+class _AdkTool(BaseTool):
     def __init__(self, tool: OfferedTool, toolset: SkillToolset) -> None:
         super().__init__(name=tool.name, description=tool.description)
         self._tool = tool
@@ -156,19 +161,11 @@ class _SkillTool(BaseTool):
         return await self._toolset.call(self._tool, args, tool_context)
 
 
-class _Seen(NamedTuple):
+class _SentRequest(NamedTuple):
     """What the model had in the request whose response made a call."""
 
     loaded: frozenset[str]
     response: str
-
-
-class _Suspended(Exception):
-    """A call that someone has to approve."""
-
-    def __init__(self, request: ApprovalRequest) -> None:
-        self.request = request
-        super().__init__(request.key)
 
 
 def list_loaded_skills(
@@ -178,13 +175,15 @@ def list_loaded_skills(
     answers: list[str] = []
     survivors: list[str] = []
     for content in contents:
+        is_users = content.role == "user"
         for part in content.parts or ():
             answered = part.function_response
             if answered is not None and answered.name == tool:
-                answers.append(str((answered.response or {}).get("result", "")))
-            elif part.text and content.role == "user" and is_survivors_text(part.text):
+                response = answered.response or {}
+                answers.append(str(response.get("result", "")))
+            elif is_users and part.text:
                 survivors.append(part.text)
-    return list_loaded(answers, survivors)
+    return list_loaded(answers, filter(is_survivors_text, survivors))
 
 
 def compact_skills(
@@ -218,11 +217,7 @@ def _make_suspension(context: ToolContext) -> Callable[[ApprovalRequest], Approv
     """Ask for a confirmation, or use the one that was given."""
     confirmation = context.tool_confirmation
     if confirmation is None:
-
-        def suspend(request: ApprovalRequest) -> NoReturn:
-            raise _Suspended(request)
-
-        return suspend
+        return suspend_call
     if not confirmation.confirmed:
         return lambda request: ApprovalAnswer(ApprovalChoice.REJECT)
     payload = confirmation.payload

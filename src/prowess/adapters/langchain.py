@@ -12,7 +12,7 @@ from prowess.activate.loaded_tags import LoadedSkill
 from prowess.adapters.approval import describe_question, read_answer
 from prowess.adapters.compaction import find_lost, render_lost, render_survivors
 from prowess.adapters.media import parse_block
-from prowess.adapters.policy import Granted, keep_granted, merge_granted, parse_granted
+from prowess.adapters.policy import GrantedRequests, keep_granted, merge_granted, parse_granted
 from prowess.adapters.skill_offer import (
     OfferOptions,
     SkillOffer,
@@ -20,7 +20,7 @@ from prowess.adapters.skill_offer import (
     get_versions,
     list_loaded,
 )
-from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
+from prowess.adapters.skill_tools import OfferedTool, SkillCallContext, ToolOutput
 from prowess.conversation.conversation import Conversation
 from prowess.errors import UsageError
 from prowess.model.permission import ApprovalAnswer, ApprovalRequest
@@ -167,9 +167,9 @@ def list_loaded_skills(
     return list_loaded(answers, survivors)
 
 
-def list_granted(messages: Sequence[AnyMessage]) -> Granted:
+def list_granted(messages: Sequence[AnyMessage]) -> GrantedRequests:
     """What skills were granted since the user's last message."""
-    found: list[Granted] = []
+    found: list[GrantedRequests] = []
     for message in reversed(messages):
         kept = parse_granted(getattr(message, "artifact", None))
         if kept is not None:
@@ -192,7 +192,7 @@ def compact_skills(
     return [_make_survivors(text)] if text else []
 
 
-class _SkillTool(StructuredTool):
+class _LangChainTool(StructuredTool):
     """A tool that ignores what a model adds to the parameters of the schema."""
 
     def _parse_input(
@@ -215,7 +215,7 @@ def _make_tool(tool: OfferedTool, offer: SkillOffer) -> StructuredTool:
         context = await asyncio.to_thread(_make_context, offer, runtime)
         return _render(await offer.call_async(tool.name, parameters, context))
 
-    return _SkillTool.from_function(
+    return _LangChainTool.from_function(
         call,
         call_async,
         name=tool.name,
@@ -227,11 +227,11 @@ def _make_tool(tool: OfferedTool, offer: SkillOffer) -> StructuredTool:
     )
 
 
-def _make_context(offer: SkillOffer, runtime: Any) -> CallContext:
+def _make_context(offer: SkillOffer, runtime: Any) -> SkillCallContext:
     conversation = _open(offer, runtime, getattr(runtime, "state", None))
     if runtime is None:
         # Called without a graph: nobody knows the messages.
-        return CallContext(conversation=conversation)
+        return SkillCallContext(conversation=conversation)
     state = runtime.state
     messages = state["messages"] if isinstance(state, Mapping) else state
     last = messages[-1] if messages else None
@@ -240,7 +240,7 @@ def _make_context(offer: SkillOffer, runtime: Any) -> CallContext:
     else:
         loaded = list_loaded_skills(messages, tool=offer.load_tool.name)
     thread = _find_thread(runtime)
-    return CallContext(
+    return SkillCallContext(
         conversation=conversation,
         loaded=get_versions(loaded),
         response=f"{thread}#{getattr(last, 'id', None)}" if last is not None else "",

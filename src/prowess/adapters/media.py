@@ -39,14 +39,15 @@ def make_block(data: bytes, media_type: str) -> dict[str, Any]:
 
 def parse_block(block: Mapping[str, Any]) -> MediaBlock | str:
     """A block as an image or a file, or its text. Any other block becomes JSON, so none is lost."""
-    source = block.get("source")
-    if block.get("type") in ("image", "document") and isinstance(source, Mapping):
-        is_image, title = block["type"] == "image", str(block.get("title") or "")
-        match source:
-            case {"type": "base64", "media_type": str(kind), "data": str(data)}:
-                return MediaBlock(is_image=is_image, media_type=kind, data=data, title=title)
-            case {"type": "url", "url": str(url)}:
-                return MediaBlock(is_image=is_image, url=url, title=title)
-            case {"type": "text", "data": str(text)}:
-                return text
+    is_media = block.get("type") in ("image", "document")
+    source = block.get("source") if is_media else None
+    is_image = block.get("type") == "image"
+    title = str(block.get("title") or "")
+    match source:
+        case {"type": "base64", "media_type": str(kind), "data": str(data)}:
+            return MediaBlock(is_image=is_image, media_type=kind, data=data, title=title)
+        case {"type": "url", "url": str(url)}:
+            return MediaBlock(is_image=is_image, url=url, title=title)
+        case {"type": "text", "data": str(text)}:
+            return text
     return json.dumps(dict(block), ensure_ascii=False, default=str)

@@ -10,15 +10,20 @@ import threading
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
-from typing import Any, NamedTuple, NoReturn, Unpack
+from typing import Any, NamedTuple, Unpack
 from weakref import WeakKeyDictionary
 
 from prowess.activate.loaded_tags import LoadedSkill
-from prowess.adapters.approval import ApprovedCall, explain_unasked
+from prowess.adapters.approval import (
+    ApprovedCall,
+    SuspendedCall,
+    explain_unasked,
+    suspend_call,
+)
 from prowess.adapters.bounded import BoundedDict
 from prowess.adapters.compaction import find_lost, render_lost, render_survivors
 from prowess.adapters.media import parse_block
-from prowess.adapters.policy import Granted, merge_granted
+from prowess.adapters.policy import GrantedRequests, merge_granted
 from prowess.adapters.skill_offer import (
     OfferOptions,
     SkillOffer,
@@ -27,7 +32,7 @@ from prowess.adapters.skill_offer import (
     is_survivors_text,
     list_loaded,
 )
-from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
+from prowess.adapters.skill_tools import OfferedTool, SkillCallContext, ToolOutput
 from prowess.conversation.conversation import Conversation
 from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from prowess.runtime import Skills
@@ -76,7 +81,7 @@ def add_skills(
     """
     offer = SkillOffer(skills, **options)
     offer.applied = frozenset({"allowed-tools", "disallowed-tools", "context"})
-    requests = _Requests(offer.load_tool.name)
+    requests = _RequestLog(offer.load_tool.name)
     own_tools = [_apply_granted(tool, requests) for tool in agent.tools]
     return agent.clone(
         instructions=_make_instructions(offer, agent.instructions),
@@ -94,7 +99,7 @@ def skill_tools(
     that is asked for twice in one run is given twice. `add_skills` knows better.
     """
     offer = SkillOffer(skills, **options)
-    requests = _Requests(offer.load_tool.name)
+    requests = _RequestLog(offer.load_tool.name)
     return [_make_tool(tool, offer, requests) for tool in offer.tools]
 
 
@@ -155,7 +160,7 @@ def list_loaded_skills(
     return list_loaded(answers, survivors)
 
 
-class _Seen(NamedTuple):
+class _CallOrigin(NamedTuple):
     """What the request had whose response made a call.
 
     The run's `usage` is kept, so that its `id` means this run as long as the entry is there.
@@ -166,7 +171,7 @@ class _Seen(NamedTuple):
     response: str
 
 
-class _Requests:
+class _RequestLog:
     """Remembers, for each call under way, which skills the request before it had.
 
     The SDK tells its hooks the input of a request, but not its tools.
@@ -175,8 +180,8 @@ class _Requests:
     def __init__(self, tool: str) -> None:
         self.tool = tool
         self._sent: WeakKeyDictionary[RunContextWrapper[Any], frozenset[str]] = WeakKeyDictionary()
-        self._calls: BoundedDict[tuple[int, str], _Seen] = BoundedDict()
-        self._granted: BoundedDict[tuple[int, str], tuple[object, Granted]] = BoundedDict()
+        self._calls: BoundedDict[tuple[int, str], _CallOrigin] = BoundedDict()
+        self._granted: BoundedDict[tuple[int, str], tuple[object, GrantedRequests]] = BoundedDict()
         self._lock = threading.Lock()
 
     def note_request(
@@ -187,26 +192,26 @@ class _Requests:
 
     def note_response(self, context: RunContextWrapper[Any], response: ModelResponse) -> None:
         """The response to that request arrived."""
-        seen = _Seen(context.usage, self._sent.get(context, frozenset()), uuid.uuid4().hex)
+        seen = _CallOrigin(context.usage, self._sent.get(context, frozenset()), uuid.uuid4().hex)
         with self._lock:
             for item in response.output:
                 call_id = getattr(item, "call_id", None)
                 if isinstance(call_id, str):
                     self._calls[id(context.usage), call_id] = seen
 
-    def note_granted(self, context: RunContextWrapper[Any], granted: Granted) -> None:
+    def note_granted(self, context: RunContextWrapper[Any], granted: GrantedRequests) -> None:
         """A skill was granted something for the rest of the run."""
         merged = merge_granted((self.get_granted(context), granted))
         with self._lock:
             self._granted[id(context.usage), ""] = (context.usage, merged)
 
-    def get_granted(self, context: RunContextWrapper[Any]) -> Granted:
+    def get_granted(self, context: RunContextWrapper[Any]) -> GrantedRequests:
         """What skills were granted in a run."""
         with self._lock:
             kept = self._granted.get((id(context.usage), ""))
-        return kept[1] if kept is not None else Granted()
+        return kept[1] if kept is not None else GrantedRequests()
 
-    def find(self, context: RunContextWrapper[Any], call_id: str) -> _Seen:
+    def find(self, context: RunContextWrapper[Any], call_id: str) -> _CallOrigin:
         """What the request had whose response made this call.
 
         Without the hooks, and in a run that was resumed, only the run's own input is known.
@@ -216,13 +221,13 @@ class _Requests:
         if seen is not None:
             return seen
         versions = get_versions(list_loaded_skills(context.turn_input, tool=self.tool))
-        return _Seen(context.usage, versions, "")
+        return _CallOrigin(context.usage, versions, "")
 
 
 class _SkillHooks(AgentHooks[Any]):
     """Follows the requests of an agent, and passes everything on to its own hooks."""
 
-    def __init__(self, requests: _Requests, own: Any) -> None:
+    def __init__(self, requests: _RequestLog, own: Any) -> None:
         self._requests = requests
         self._own = own or AgentHooks()
 
@@ -269,15 +274,7 @@ def _make_instructions(offer: SkillOffer, own: Any) -> Instructions:
     return render
 
 
-class _Question(Exception):
-    """A call that someone has to approve."""
-
-
-def _raise_question(request: ApprovalRequest) -> NoReturn:
-    raise _Question(request.key)
-
-
-def _make_tool(tool: OfferedTool, offer: SkillOffer, requests: _Requests) -> FunctionTool:
+def _make_tool(tool: OfferedTool, offer: SkillOffer, requests: _RequestLog) -> FunctionTool:
     calls = _ToolCalls(tool, offer, requests)
     return FunctionTool(
         name=tool.name,
@@ -292,7 +289,7 @@ def _make_tool(tool: OfferedTool, offer: SkillOffer, requests: _Requests) -> Fun
 class _ToolCalls:
     """The calls of one tool."""
 
-    def __init__(self, tool: OfferedTool, offer: SkillOffer, requests: _Requests) -> None:
+    def __init__(self, tool: OfferedTool, offer: SkillOffer, requests: _RequestLog) -> None:
         self._tool = tool
         self._offer = offer
         self._requests = requests
@@ -321,8 +318,8 @@ class _ToolCalls:
         Without a question the call is done then, and its output waits for the SDK to ask for it.
         """
         try:
-            output = await self._carry_out(context, call_id, parameters, _raise_question)
-        except _Question:
+            output = await self._carry_out(context, call_id, parameters, suspend_call)
+        except SuspendedCall:
             return True
         self._finished[(id(context.usage), call_id)] = output
         return False
@@ -341,7 +338,7 @@ class _ToolCalls:
         suspend: Callable[[ApprovalRequest], ApprovalAnswer] | None,
     ) -> ToolOutput:
         seen = self._requests.find(context, call_id)
-        call_context = CallContext(
+        call_context = SkillCallContext(
             conversation=await asyncio.to_thread(_open, self._offer, context),
             loaded=seen.loaded,
             response=seen.response,
@@ -371,7 +368,7 @@ async def _follow(agent: Agent[Any], context: ToolContext[Any], text: str) -> st
     return str(result.final_output)
 
 
-def _apply_granted(tool: Tool, requests: _Requests) -> Tool:
+def _apply_granted(tool: Tool, requests: _RequestLog) -> Tool:
     """A tool of the agent that skills can forbid, or free of its approval."""
     if not isinstance(tool, FunctionTool):
         return tool

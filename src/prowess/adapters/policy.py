@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ _NOT_GRANTED = "the policy does not grant it"
 _EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 
 
-class Granted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class GrantedRequests(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a skill is granted until the user's next message.
 
     `model` is the name that the skill asked for, which the policy translates.
@@ -60,83 +60,77 @@ class SkillPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
     def grant(
         self, activation: Activation, applied: Container[str]
-    ) -> tuple[Granted, tuple[Diagnostic, ...]]:
+    ) -> tuple[GrantedRequests, tuple[Diagnostic, ...]]:
         """What a skill is granted, and a diagnostic for each request that is not.
 
         `applied` are the fields of headers that the library can do something about.
         """
         asked = activation.requests
-        refused = {
-            field: reason
-            for field, reason in self._list_refusals(activation).items()
-            if reason is not None
-        }
-        refused |= {
-            field: _NOT_APPLIED
-            for field, value in _list_requests(asked).items()
-            if value and field not in applied
-        }
-        granted = Granted(
+        refused = dict(self._list_refusals(activation))
+        for field, value in _list_requests(asked).items():
+            if value and field not in applied:
+                refused[field] = _NOT_APPLIED
+        granted = GrantedRequests(
             model=None if "model" in refused else asked.model,
             effort=None if asked.effort is None or "effort" in refused else str(asked.effort),
             allowed_tools=() if "allowed-tools" in refused else asked.allowed_tools,
             disallowed_tools=() if "disallowed-tools" in refused else asked.disallowed_tools,
             fork=asked.fork and "context" not in refused,
         )
-        return granted, tuple(_diagnose(activation, *one) for one in refused.items())
+        findings = [_diagnose(activation, field, reason) for field, reason in refused.items()]
+        return granted, tuple(findings)
 
-    def _list_refusals(self, activation: Activation) -> dict[str, str | None]:
-        """Why each field that a skill asks for is not granted; None for one that is."""
+    def _list_refusals(self, activation: Activation) -> Iterator[tuple[str, str]]:
+        """The fields that a skill asks for and is not granted, and why."""
         asked = activation.requests
-        reasons: dict[str, str | None] = {}
         if asked.model is not None and asked.model not in self.models:
-            reasons["model"] = f"the policy has no model “{asked.model}”"
-        if asked.effort is not None:
-            reasons["effort"] = self._refuse_effort(asked.effort)
-        if asked.allowed_tools:
-            is_trusted = None if activation.trusted else "the skill's project is not trusted"
-            reasons["allowed-tools"] = is_trusted if self.allowed_tools else _NOT_GRANTED
+            yield "model", f"the policy has no model “{asked.model}”"
+        if asked.effort is not None and not self.effort:
+            yield "effort", _NOT_GRANTED
+        elif asked.effort is not None and asked.effort not in _EFFORTS:
+            yield "effort", f"“{asked.effort}” is not one of {', '.join(_EFFORTS)}"
+        if asked.allowed_tools and not self.allowed_tools:
+            yield "allowed-tools", _NOT_GRANTED
+        elif asked.allowed_tools and not activation.trusted:
+            # Or a cloned project could spare itself every question.
+            yield "allowed-tools", "the skill's project is not trusted"
         if asked.disallowed_tools and not self.disallowed_tools:
-            reasons["disallowed-tools"] = "the policy does not apply it"
+            yield "disallowed-tools", "the policy does not apply it"
         if asked.fork and not self.fork:
-            reasons["context"] = _NOT_GRANTED
+            yield "context", _NOT_GRANTED
         if asked.hooks:
-            reasons["hooks"] = _NOT_APPLIED
-        return reasons
-
-    def _refuse_effort(self, effort: str | int) -> str | None:
-        if not self.effort:
-            return _NOT_GRANTED
-        return None if effort in _EFFORTS else f"“{effort}” is not one of {', '.join(_EFFORTS)}"
+            yield "hooks", _NOT_APPLIED
 
 
-def merge_granted(all_granted: Iterable[Granted]) -> Granted:
+def merge_granted(all_granted: Iterable[GrantedRequests]) -> GrantedRequests:
     """What several skills together are granted: the last model and effort, and all tools."""
-    merged = Granted()
-    for one in all_granted:
-        merged = Granted(
-            model=one.model or merged.model,
-            effort=one.effort or merged.effort,
-            allowed_tools=(*merged.allowed_tools, *one.allowed_tools),
-            disallowed_tools=(*merged.disallowed_tools, *one.disallowed_tools),
+    merged = GrantedRequests()
+    for granted in all_granted:
+        merged = GrantedRequests(
+            model=granted.model or merged.model,
+            effort=granted.effort or merged.effort,
+            allowed_tools=(*merged.allowed_tools, *granted.allowed_tools),
+            disallowed_tools=(*merged.disallowed_tools, *granted.disallowed_tools),
         )
     return merged
 
 
-def parse_granted(data: Any) -> Granted | None:
+def parse_granted(data: Any) -> GrantedRequests | None:
     """What was granted, as an adapter kept it beside a result; None for anything else."""
     kept = data.get("prowess_granted") if isinstance(data, Mapping) else None
     if kept is None:
         return None
     try:
-        return msgspec.convert(kept, Granted)
+        return msgspec.convert(kept, GrantedRequests)
     except msgspec.ValidationError:
         return None
 
 
-def keep_granted(granted: Granted | None) -> dict[str, Any] | None:
+def keep_granted(granted: GrantedRequests | None) -> dict[str, Any] | None:
     """What an adapter keeps beside a result, where the model does not see it."""
-    return {"prowess_granted": msgspec.to_builtins(granted)} if granted is not None else None
+    if granted is None:
+        return None
+    return {"prowess_granted": msgspec.to_builtins(granted)}
 
 
 def _names(patterns: Iterable[str], tool: str) -> bool:

@@ -12,7 +12,13 @@ from prowess.activate.loaded_tags import LoadedSkill
 from prowess.adapters.approval import describe_question, explain_unasked, read_approval
 from prowess.adapters.compaction import find_lost, render_lost, render_survivors
 from prowess.adapters.media import parse_block
-from prowess.adapters.policy import FIELDS, Granted, keep_granted, merge_granted, parse_granted
+from prowess.adapters.policy import (
+    FIELDS,
+    GrantedRequests,
+    keep_granted,
+    merge_granted,
+    parse_granted,
+)
 from prowess.adapters.skill_offer import (
     OfferedSkills,
     OfferOptions,
@@ -21,7 +27,7 @@ from prowess.adapters.skill_offer import (
     get_versions,
     list_loaded,
 )
-from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
+from prowess.adapters.skill_tools import OfferedTool, SkillCallContext, ToolOutput
 from prowess.conversation.conversation import Conversation
 from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from prowess.runtime import Skills
@@ -122,7 +128,7 @@ class SkillToolset(AbstractToolset[Any]):
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> Content | ToolReturn[Any]:
         """Carry a call out, in another thread."""
-        context = CallContext(
+        context = SkillCallContext(
             conversation=await asyncio.to_thread(self.conversation, ctx),
             loaded=get_versions(self._list_loaded(ctx)),
             response=f"{ctx.run_id}#{ctx.run_step}",
@@ -271,16 +277,16 @@ class SkillCapability(AbstractCapability[Any]):
     def _list_loaded(self, messages: Sequence[ModelMessage]) -> tuple[LoadedSkill, ...]:
         return list_loaded_skills(messages, tool=self._offer.load_tool.name)
 
-    def _list_granted(self, messages: Sequence[ModelMessage]) -> Granted:
+    def _list_granted(self, messages: Sequence[ModelMessage]) -> GrantedRequests:
         """What skills were granted since the user's last message."""
-        found: list[Granted] = []
+        newest_first: list[GrantedRequests] = []
         for message in reversed(messages):
             parts = message.parts if isinstance(message, ModelRequest) else ()
             kept = [parse_granted(getattr(part, "metadata", None)) for part in parts]
-            found += [one for one in kept if one is not None]
+            newest_first += filter(None, kept)
             if any(isinstance(part, UserPromptPart) for part in parts):
                 break
-        return merge_granted(reversed(found))
+        return merge_granted(reversed(newest_first))
 
 
 class _RunToolset(SkillToolset):
@@ -300,22 +306,24 @@ def list_loaded_skills(
     messages: Sequence[ModelMessage], *, tool: str = "skill"
 ) -> tuple[LoadedSkill, ...]:
     """The skills that a model has by its messages: results of the tool, and what was given back."""
-    requests = [message for message in messages if isinstance(message, ModelRequest)]
-    answers = [
-        _get_text(part.content)
-        for request in requests
-        for part in request.parts
-        if isinstance(part, ToolReturnPart) and part.tool_name == tool
-    ]
-    survivors = [
-        item.content
-        for request in requests
-        for part in request.parts
-        if isinstance(part, UserPromptPart) and not isinstance(part.content, str)
-        for item in part.content
-        if isinstance(item, TextContent) and item.metadata == _GIVEN_BACK
-    ]
+    answers: list[str] = []
+    survivors: list[str] = []
+    for message in messages:
+        parts = message.parts if isinstance(message, ModelRequest) else ()
+        for part in parts:
+            if isinstance(part, ToolReturnPart) and part.tool_name == tool:
+                answers.append(_get_text(part.content))
+            elif isinstance(part, UserPromptPart):
+                survivors += _list_given_back(part)
     return list_loaded(answers, survivors)
+
+
+def _list_given_back(prompt: UserPromptPart) -> list[str]:
+    """The texts in a prompt that a compaction gave back, known by their metadata."""
+    if isinstance(prompt.content, str):
+        return []
+    texts = [item for item in prompt.content if isinstance(item, TextContent)]
+    return [text.content for text in texts if text.metadata == _GIVEN_BACK]
 
 
 def compact_skills(

@@ -24,7 +24,7 @@ from prowess.adapters.approval import ShownQuestions
 from prowess.adapters.compaction import SURVIVED
 from prowess.adapters.conversations import MOST_CONVERSATIONS, Conversations
 from prowess.adapters.policy import SkillPolicy
-from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput, describe_tools
+from prowess.adapters.skill_tools import OfferedTool, SkillCallContext, ToolOutput, describe_tools
 from prowess.conversation.async_calls import Answers, call_async
 from prowess.conversation.conversation import Conversation
 from prowess.errors import MissingExtra, ProwessError
@@ -240,7 +240,7 @@ class SkillOffer:
             self._texts.popitem(last=False)
         return text
 
-    def call(self, name: str, parameters: Any, context: CallContext) -> ToolOutput:
+    def call(self, name: str, parameters: Any, context: SkillCallContext) -> ToolOutput:
         """Handle a model's call of one of the tools.
 
         What the model did wrong, or may not do, becomes an output; whatever else is wrong is
@@ -258,7 +258,7 @@ class SkillOffer:
                 wait_for(pending)
         return output
 
-    async def call_async(self, name: str, parameters: Any, context: CallContext) -> ToolOutput:
+    async def call_async(self, name: str, parameters: Any, context: SkillCallContext) -> ToolOutput:
         """As `call`, in a thread of its own.
 
         Async approvers and callbacks are awaited in the event loop, and waiting for a person holds
@@ -282,7 +282,7 @@ class SkillOffer:
                 await pending
         return output
 
-    def _find_approver(self, context: CallContext) -> Approver | None:
+    def _find_approver(self, context: SkillCallContext) -> Approver | None:
         """Who is asked about a call: whom the option names, or whom the conversation has."""
         given = self._approver
         # An approver is told by its method: it may be callable for reasons of its own.
@@ -291,7 +291,7 @@ class SkillOffer:
         return cast("Approver | None", found) or context.conversation.approver
 
     def _run_asking(
-        self, name: str, parameters: Any, context: CallContext, approver: Approver | None
+        self, name: str, parameters: Any, context: SkillCallContext, approver: Approver | None
     ) -> _Called:
         """As `_run`; a call that needs an approval is repeated with the answer.
 
@@ -318,7 +318,7 @@ class SkillOffer:
         self,
         name: str,
         parameters: Any,
-        context: CallContext,
+        context: SkillCallContext,
         *,
         answers: Answers | None = None,
         is_cancelled: Callable[[], bool] | None = None,
@@ -328,7 +328,7 @@ class SkillOffer:
         )
         return self._run(name, parameters, changed)
 
-    def _run(self, name: str, parameters: Any, context: CallContext) -> _Called:
+    def _run(self, name: str, parameters: Any, context: SkillCallContext) -> _Called:
         """The output of a call, and what the callback still has to do."""
         try:
             output = self._tools[name].function(parameters, context)
@@ -373,7 +373,7 @@ class _Claims:
         self._lock = threading.Lock()
         self._by_response: OrderedDict[str, dict[str, str]] = OrderedDict()
 
-    def settle(self, context: CallContext, output: ToolOutput) -> ToolOutput:
+    def settle(self, context: SkillCallContext, output: ToolOutput) -> ToolOutput:
         """The output, or one line where another call of the same response has the text."""
         activation = output.activation
         if activation is None or activation.repeated or not context.response:
@@ -387,7 +387,7 @@ class _Claims:
         return output if owner == context.call_id or output.again else output.repeat()
 
     @contextmanager
-    def kept_if_done(self, context: CallContext, output: ToolOutput) -> Iterator[None]:
+    def kept_if_done(self, context: SkillCallContext, output: ToolOutput) -> Iterator[None]:
         """Gives the claim of a call up if what happens inside fails."""
         try:
             yield
@@ -415,7 +415,7 @@ def list_loaded(answers: Iterable[str], survivors: Iterable[str] = ()) -> tuple[
 
 
 def get_versions(loaded: Iterable[LoadedSkill]) -> frozenset[str]:
-    """The versions of loaded skills, for a `CallContext`."""
+    """The versions of loaded skills, for a `SkillCallContext`."""
     return frozenset(skill.digest for skill in loaded)
 
 

@@ -12,7 +12,7 @@ from prowess.activate.loaded_tags import add_tag
 from prowess.activate.model_tool import parse_call
 from prowess.activate.wrappers import render_repeated
 from prowess.adapters.media import make_block
-from prowess.adapters.policy import Granted
+from prowess.adapters.policy import GrantedRequests
 from prowess.conversation.async_calls import Answers
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError, UnknownSkill, UsageError
@@ -46,7 +46,7 @@ _RUN_TEXT = (
 _FIND_TEXT = "Finds skills that your instructions do not list, by words from the task."
 
 
-class CallContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class SkillCallContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What an adapter knows when the model calls a tool.
 
     `loaded` are the versions of skills that the model has by the messages of this request; None
@@ -78,7 +78,7 @@ class ToolOutput(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     blocks: tuple[Mapping[str, Any], ...] = ()
     error: ProwessError | None = None
     activation: Activation | None = None
-    granted: Granted | None = None
+    granted: GrantedRequests | None = None
     again: bool = False
 
     @property
@@ -104,7 +104,7 @@ class OfferedTool(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     name: str
     description: str
     parameters: Mapping[str, Any]
-    function: Callable[[Any, CallContext], ToolOutput]
+    function: Callable[[Any, SkillCallContext], ToolOutput]
 
 
 def describe_tools(rules: ToolRules, *, ranker: Ranker | None = None) -> tuple[OfferedTool, ...]:
@@ -165,7 +165,7 @@ def _describe_load(rules: ToolRules) -> OfferedTool:
         "description": "True to get the whole text again, if you no longer see it.",
     }
 
-    def load(parameters: Any, context: CallContext) -> ToolOutput:
+    def load(parameters: Any, context: SkillCallContext) -> ToolOutput:
         call = parse_call(parameters, rules)
         again = _read_flag(parameters, "again", tool=rules.name)
         activation = context.conversation.activate(
@@ -197,7 +197,7 @@ def _describe_load(rules: ToolRules) -> OfferedTool:
     )
 
 
-def _read_file(parameters: Any, context: CallContext) -> ToolOutput:
+def _read_file(parameters: Any, context: SkillCallContext) -> ToolOutput:
     resource = context.conversation.read(
         # Elsewhere `:20-` is part of a name, as hosts read it; models mean “to the end”.
         _OPEN_RANGE.sub(r"\1", _read_text(parameters, "url", tool=READ)),
@@ -212,7 +212,7 @@ def _read_file(parameters: Any, context: CallContext) -> ToolOutput:
     return ToolOutput(text=f"{resource.url} ({resource.media_type})", blocks=(block,))
 
 
-def _run_script(parameters: Any, context: CallContext) -> ToolOutput:
+def _run_script(parameters: Any, context: SkillCallContext) -> ToolOutput:
     result = context.conversation.run_script(
         _read_text(parameters, "skill", tool=RUN),
         _read_text(parameters, "script", tool=RUN),
@@ -224,7 +224,7 @@ def _run_script(parameters: Any, context: CallContext) -> ToolOutput:
     return ToolOutput(text=result.text)
 
 
-def _find(parameters: Any, context: CallContext, ranker: Ranker) -> ToolOutput:
+def _find(parameters: Any, context: SkillCallContext, ranker: Ranker) -> ToolOutput:
     query = _read_text(parameters, "query", tool=FIND)
     skills = context.conversation.snapshot.skills
     scores = ranker.score(query, skills)

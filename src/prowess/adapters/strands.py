@@ -12,7 +12,7 @@ from prowess.activate.loaded_tags import LoadedSkill
 from prowess.adapters.approval import describe_question, read_answer
 from prowess.adapters.compaction import find_lost, render_lost, render_survivors
 from prowess.adapters.media import parse_block
-from prowess.adapters.policy import Granted, merge_granted
+from prowess.adapters.policy import GrantedRequests, merge_granted
 from prowess.adapters.skill_offer import (
     OfferOptions,
     SkillOffer,
@@ -21,7 +21,7 @@ from prowess.adapters.skill_offer import (
     is_survivors_text,
     list_loaded,
 )
-from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
+from prowess.adapters.skill_tools import OfferedTool, SkillCallContext, ToolOutput
 from prowess.conversation.conversation import Conversation
 from prowess.machine.event_loop import run_in_thread
 from prowess.model.permission import ApprovalAnswer, ApprovalRequest
@@ -62,7 +62,7 @@ class SkillPlugin(Plugin):
         self._skills = skills
         self._offer = SkillOffer(skills, **options)
         self._offer.applied = frozenset({"model", "disallowed-tools"})
-        self._offered: list[Any] = [_SkillTool(tool, self) for tool in self._offer.tools]
+        self._offered: list[Any] = [_StrandsTool(tool, self) for tool in self._offer.tools]
         self._runs: WeakKeyDictionary[Agent, _AgentRun] = WeakKeyDictionary()
 
     @property
@@ -88,7 +88,7 @@ class SkillPlugin(Plugin):
             said = context.interrupt(f"skills:{request.key}", reason=describe_question(request))
             return read_answer(said, request)
 
-        call_context = CallContext(
+        call_context = SkillCallContext(
             conversation=await run_in_thread(lambda _: self._open(context.agent, state, context)),
             loaded=run.loaded,
             response=run.response,
@@ -145,9 +145,10 @@ class SkillPlugin(Plugin):
         return self._runs.setdefault(agent, _AgentRun())
 
     def _open(self, agent: Any, state: Mapping[str, Any], context: Any) -> Conversation:
-        named = (state.get(name) for name in _ID_NAMES)
-        id = next((one for one in named if isinstance(one, str)), None)
-        if id is None and getattr(agent, "_session_manager", None) is not None:
+        given = [state.get(name) for name in _ID_NAMES]
+        id = next((value for value in given if isinstance(value, str)), None)
+        has_session = getattr(agent, "_session_manager", None) is not None
+        if id is None and has_session:
             id = agent.session_id
         return self._offer.open(context, id or self._find_run(agent).id)
 
@@ -171,7 +172,7 @@ class _AgentRun:
             self.seen[skill.name] = skill
 
 
-class _SkillTool(AgentTool):
+class _StrandsTool(AgentTool):
     def __init__(self, tool: OfferedTool, plugin: SkillPlugin) -> None:
         super().__init__()
         self._tool = tool
@@ -248,10 +249,10 @@ def compact_skills(
     return [{"role": "user", "content": [{"text": text}]}] if text else []
 
 
-def _get_granted(state: Mapping[str, Any]) -> Granted:
+def _get_granted(state: Mapping[str, Any]) -> GrantedRequests:
     """What skills were granted in this turn."""
     granted = state.get(_GRANTED)
-    return granted if isinstance(granted, Granted) else Granted()
+    return granted if isinstance(granted, GrantedRequests) else GrantedRequests()
 
 
 def _insert_text(messages: Sequence[Message], text: str) -> list[Message]:

@@ -171,10 +171,10 @@ def _find_outcome(name: str, view: SnapshotView, rules: ToolRules) -> Outcome | 
     outcome = snapshot.find(name)
     if outcome is None and rules.slash:
         outcome = snapshot.find(name.strip().removeprefix("/"))
-    if outcome is None and rules.any_case:
-        folded = name.lower()
-        outcome = next((one for one in snapshot.shown if one.name.lower() == folded), None)
-    return outcome
+    if outcome is not None or not rules.any_case:
+        return outcome
+    folded = name.lower()
+    return next((other for other in snapshot.shown if other.name.lower() == folded), None)
 
 
 def _is_loaded(

@@ -41,6 +41,7 @@ async def call_async(
     given: dict[str, ApprovalAnswer | Exception] | None = None
     if iscoroutinefunction(approver.ask):
         given = {}
+    # Each round has one answer more, so this ends when the call has asked all that it asks.
     while True:
         try:
             return await _run(call, given)

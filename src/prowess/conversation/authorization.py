@@ -87,8 +87,9 @@ def _is_allowed_by_user(decision: Decision, settings: Settings, rules: AgentRule
     if rule is None or decision.action is not Action.ALLOW:
         return False
     file = rule.origin.file
-    is_written = file is not None and file not in settings.project_files
-    return is_written or rule in rules.given
+    # The host's own rules come from no file.
+    is_users = file is not None and file not in settings.project_files
+    return is_users or rule in rules.given
 
 
 def authorize_commands(
@@ -113,7 +114,9 @@ def authorize_commands(
         or _ask_unconfined(unconfined)
         or _ask_about_content(skill, view)
     )
-    if question is not None and (decision.rule is None or decision.action is Action.ALLOW):
+    # A rule that asks or denies is at least as strict as the question.
+    has_strict_rule = decision.rule is not None and decision.action is not Action.ALLOW
+    if question is not None and not has_strict_rule:
         decision = question
     elif decision.rule is None:
         return ()
@@ -149,7 +152,9 @@ def _describe_requests(skill: Skill, profile: Profile) -> dict[str, Any]:
         requests["allowed-tools"] = list(manifest.allowed_tools)
     if manifest.hooks and "hooks" in heeded:
         requests["hooks"] = manifest.hooks
-    return {"skill": skill.name, "location": skill.location, **requests} if requests else {}
+    if not requests:
+        return {}
+    return {"skill": skill.name, "location": skill.location, **requests}
 
 
 def identify_content(

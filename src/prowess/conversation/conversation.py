@@ -29,11 +29,11 @@ from prowess.conversation.activation import activate_skill
 from prowess.conversation.async_calls import Answers, call_async
 from prowess.conversation.authorization import authorize_skill
 from prowess.conversation.catalogs import ConversationCatalogs
-from prowess.conversation.current_skills import CurrentSkills
+from prowess.conversation.current_skills import CurrentSkills, SnapshotView
 from prowess.conversation.services import Services
 from prowess.conversation.slash_commands import RunResult, run_typed
 from prowess.diagnostics import Diagnostic
-from prowess.errors import UnknownSkill
+from prowess.errors import ProwessError, UnknownSkill
 from prowess.errors.activation import Unavailable
 from prowess.gate.approvals import GivenAnswers
 from prowess.model.activation import Activation
@@ -384,10 +384,7 @@ class Conversation:
             view = self._skills.view
             skill = view.readable.get(name)
         if skill is None:
-            outcome = view.snapshot.find(name)
-            if outcome is not None and outcome.name == name and outcome.state in _UNREADABLE:
-                raise Unavailable(outcome.name, outcome.state.value, outcome.reason or "")
-            raise UnknownSkill(name, view.readable)
+            raise _explain_unreadable(name, view)
         if by == "model" and not self._is_loaded(skill, loaded):
             authorize_skill(skill, services, view, get_digest=lambda: skill.digest)
         return skill
@@ -407,10 +404,10 @@ class Conversation:
         if skill.is_computed:
             # Its text may differ at every call, and making it runs code.
             return bool(entries)
-        digest = skill.digest
-        if any((entry.digest, entry.location) == (digest, skill.file or "") for entry in entries):
+        current = (skill.digest, skill.file or "")
+        if any((entry.digest, entry.location) == current for entry in entries):
             return True
-        return is_any_loaded(loaded or (), skill.name, digest=digest, location=skill.location)
+        return is_any_loaded(loaded or (), skill.name, digest=skill.digest, location=skill.location)
 
     def _check_awake(self, name: str) -> None:
         """Raise `Unavailable` for a dormant skill, which a model cannot load either."""
@@ -421,6 +418,16 @@ class Conversation:
     def _call_tool(self, parameters: Mapping[str, Any]) -> Activation:
         call = parse_call(parameters, self._services.profile.tool)
         return self.activate(call.name, call.arguments, by="model")
+
+
+def _explain_unreadable(name: str, view: SnapshotView) -> ProwessError:
+    outcome = view.snapshot.find(name)
+    # Labels find skills, too, but do not name them in an address.
+    if outcome is None or outcome.name != name:
+        return UnknownSkill(name, view.readable)
+    if outcome.state not in _UNREADABLE:
+        return UnknownSkill(name, view.readable)
+    return Unavailable(outcome.name, outcome.state.value, outcome.reason or "")
 
 
 def _parse_paths(saved: str, key: str) -> tuple[str, ...]:

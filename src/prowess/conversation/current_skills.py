@@ -139,7 +139,9 @@ class CurrentSkills:
             return snapshot
 
         def choose() -> Snapshot:
-            return drop_outcomes(snapshot, chosen) or services.project.scan(keep=chosen.allows)[0]
+            # Dropping what was found is fast; scanning anew gives names out again.
+            dropped = drop_outcomes(snapshot, chosen)
+            return dropped or services.project.scan(keep=chosen.allows)[0]
 
         kept = self._chosen
         if kept is None or kept[0] is not snapshot:

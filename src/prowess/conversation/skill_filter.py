@@ -50,7 +50,8 @@ class SkillFilter:
 
     def allows(self, skill: Skill) -> bool:
         """Whether a skill is in the conversation. What the function raises is passed on."""
-        if not _names_skill(skill, self._include) or _names_skill(skill, self._exclude):
+        is_included = _names_skill(skill, self._include)
+        if not is_included or _names_skill(skill, self._exclude):
             return False
         return bool(self._allow(skill))
 
@@ -81,8 +82,10 @@ def drop_outcomes(snapshot: Snapshot, chosen: SkillFilter) -> Snapshot | None:
     given out again.
     """
     kept = tuple(filter(chosen.allows_outcome, snapshot.outcomes))
+    winners: set[str] = set()
+    for outcome in kept:
+        winners.update(_list_winners(outcome))
     locations = {outcome.candidate.location for outcome in kept}
-    winners = {winner for outcome in kept for winner in _list_winners(outcome)}
     if not winners <= locations:
         return None
     return msgspec.structs.replace(snapshot, outcomes=kept, diagnostics=())
@@ -90,8 +93,8 @@ def drop_outcomes(snapshot: Snapshot, chosen: SkillFilter) -> Snapshot | None:
 
 def _list_winners(outcome: Outcome) -> Iterator[str]:
     """The files to which a skill lost its name, or which are the same file."""
-    if outcome.state in _LOST and outcome.by is not None:
-        yield outcome.by
-    for note in outcome.notes:
-        if note.state in _LOST and note.by is not None:
-            yield note.by
+    # What lost may be disabled as well, and that is its state; then a note has the winner.
+    ends = [(outcome.state, outcome.by), *((note.state, note.by) for note in outcome.notes)]
+    for state, winner in ends:
+        if state in _LOST and winner is not None:
+            yield winner

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import msgspec
 
@@ -16,6 +17,7 @@ from prowess.conversation.body_renderer import RenderedBody, load_document, plan
 from prowess.conversation.current_skills import CurrentSkills, SnapshotView
 from prowess.conversation.services import Services
 from prowess.errors import UnknownSkill
+from prowess.model.activation import SkillRequests
 from prowess.model.skill import Skill
 
 RunResult = Message | ToolReply | Notice | Plain
@@ -95,11 +97,13 @@ def _build_with_bodies(
     if isinstance(message, Notice):
         return message
     for skill, body in zip(found, bodies, strict=True):
+        # A message with mentions has several bodies, and the arguments are everything else in it.
+        is_call = isinstance(typed, CommandCall)
         record_activation(
             skill,
-            message.text if isinstance(typed, CommandCall) else body.text,
+            message.text if is_call else body.text,
             body,
-            arguments=typed.arguments if isinstance(typed, CommandCall) else "",
+            arguments=typed.arguments if is_call else "",
             by="user",
             services=services,
             ledger=ledger,
@@ -119,11 +123,16 @@ def _add_requests(
     message: Message, skills: Sequence[Skill], bodies: Sequence[RenderedBody]
 ) -> Message:
     """The message with what its skills ask of the agent, and what is to be reported about them."""
-    rendered = list(zip(skills, bodies, strict=True))
+    requests: dict[str, SkillRequests] = {}
+    untrusted: list[str] = []
+    for skill, body in zip(skills, bodies, strict=True):
+        requests[skill.name] = body.requests
+        if not body.trusted:
+            untrusted.append(skill.name)
     return msgspec.structs.replace(
         message,
-        requests={skill.name: body.requests for skill, body in rendered},
-        untrusted=tuple(skill.name for skill, body in rendered if not body.trusted),
-        blocks=tuple(block for body in bodies for block in body.blocks),
-        diagnostics=tuple(found for body in bodies for found in body.diagnostics),
+        requests=requests,
+        untrusted=tuple(untrusted),
+        blocks=tuple(chain.from_iterable(body.blocks for body in bodies)),
+        diagnostics=tuple(chain.from_iterable(body.diagnostics for body in bodies)),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from itertools import chain
 
 import msgspec
 
@@ -129,7 +130,8 @@ def _refuse_tool(name: str, origin: str) -> CommandTool:
 
 def _carries_secret(error: BaseException, masker: Masker) -> bool:
     """Whether an error, or one it came from, shows a secret."""
-    return any(masker.finds(text) for one in _list_chain(error) for text in _list_texts(one))
+    shown = chain.from_iterable(map(_list_texts, _list_chain(error)))
+    return any(map(masker.finds, shown))
 
 
 def _mask_error(error: ProwessError, masker: Masker, *, tool: str) -> ProwessError:
@@ -145,14 +147,15 @@ def _list_chain(error: BaseException) -> Iterator[BaseException]:
     seen: dict[int, BaseException] = {}
     waiting: list[BaseException | None] = [error]
     while waiting:
-        one = waiting.pop()
-        if one is None or id(one) in seen:
+        link = waiting.pop()
+        if link is None or id(link) in seen:
             continue
-        seen[id(one)] = one
-        yield one
-        waiting += [one.__cause__, one.__context__]
-        if isinstance(one, BaseExceptionGroup):
-            waiting += one.exceptions
+        # The errors themselves are kept, so that no id is used again.
+        seen[id(link)] = link
+        yield link
+        waiting += [link.__cause__, link.__context__]
+        if isinstance(link, BaseExceptionGroup):
+            waiting += link.exceptions
 
 
 def _list_texts(error: BaseException) -> Iterator[str]:

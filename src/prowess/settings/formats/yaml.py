@@ -146,7 +146,7 @@ def scan_yaml(text: str) -> Iterator[KeySpan]:
     yield from _YamlCursor(text).read_spans()
 
 
-class _Block:
+class _YamlBlock:
     """An open block: its column, what it belongs to, and its last key or item."""
 
     __slots__ = ("base", "column", "count", "is_list", "last")
@@ -171,7 +171,7 @@ class _YamlCursor:
         self.text = text
         self.at = 0
         self.line_start = 0
-        self.blocks: list[_Block] = []
+        self.blocks: list[_YamlBlock] = []
 
     def read_spans(self) -> Iterator[KeySpan]:
         while self.at < len(self.text):
@@ -233,7 +233,7 @@ class _YamlCursor:
             at += 1
         self.at = at
 
-    def _open_block(self, column: int, *, is_list: bool) -> _Block:
+    def _open_block(self, column: int, *, is_list: bool) -> _YamlBlock:
         """The block at a column: the one that is open there, or a new one."""
         # A list may have the column of the key it belongs to, so a key there also ends the list.
         wanted = (column, is_list)
@@ -243,7 +243,7 @@ class _YamlCursor:
         if innermost is not None and innermost.order == wanted:
             return innermost
         base = () if innermost is None else innermost.last
-        block = _Block(column, base, is_list=is_list)
+        block = _YamlBlock(column, base, is_list=is_list)
         self.blocks.append(block)
         return block
 
