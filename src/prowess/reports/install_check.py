@@ -92,8 +92,8 @@ class SkillVersion(msgspec.Struct, frozen=True, kw_only=True):
     """An installed skill beside what its source has now.
 
     `state` is `current`, `outdated`, `pinned`, `gone` if the source no longer has it, `renamed` if
-    it has another name there, or `failed` if the source could not be asked or the new version has
-    another signer; `problem` says why.
+    it has another name there, `refused` if a policy does not allow the new version, or `failed` if
+    the source could not be asked or the new version has another signer; `problem` says why.
     """
 
     name: str

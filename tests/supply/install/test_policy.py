@@ -9,8 +9,10 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from prowess.cli import install_options
 from prowess.errors.install import AgainstPolicy, InvalidPolicy
 from prowess.runtime import Skills
 from prowess.state.install_lock import LockedSkill
@@ -18,8 +20,10 @@ from prowess.supply.adopt.adoption import plan_adoption
 from prowess.supply.install.installer import open_installer
 from prowess.supply.install.policy import InstallCandidate, load_policy
 from prowess.supply.install.sync import Synced, SyncOptions, sync_installed
-from prowess.supply.install.targets import find_place
-from tests.supply.install.conftest import Desk
+from prowess.supply.install.targets import InstallPlace, find_place
+from tests.remote_server import RemoteServer
+from tests.supply.install.clawhub_server import ClawHub
+from tests.supply.install.conftest import Desk, two_skills
 from tests.workspace import skill_text
 
 NOW = datetime.now(UTC)
@@ -199,6 +203,55 @@ def test_the_date_of_a_release_is_that_of_its_commit(desk: Desk) -> None:
     with open_installer(find_place(open_skills(desk), user=False)) as installer:
         fetched = installer.fetch(installer.parse(f"file://{upstream}", cwd=str(desk.project)))
     assert fetched.skills[0].released_at == datetime.fromtimestamp(seconds, tz=UTC)
+
+
+def test_an_update_that_the_policy_refuses_does_not_stop_the_others(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upstream = desk.repository(two_skills())
+    install(desk, f"file://{upstream}")
+    newer = {f"skills/{one}/SKILL.md": skill_text(one, "Newer.") for one in ("alpha", "beta")}
+    desk.repository(newer)
+    write_policy(desk, 'blocked = ["alpha"]')
+    monkeypatch.setattr(install_options, "find_place", find_managed_place)
+    monkeypatch.setenv("MANAGED", str(desk.root / "managed"))
+    answer = desk.run("update", "--yes")
+    assert (answer.code, answer.err) == (
+        5,
+        "alpha is not updated: The policy of this machine does not allow “alpha”: its name matches"
+        f" “alpha” ({desk.root}/managed/policy.toml:2).\n",
+    )
+    assert answer.out.endswith("Updated beta.\n")
+    assert b"Newer." in desk.installed()["beta/SKILL.md"]
+    assert b"Does A." in desk.installed()["alpha/SKILL.md"]
+    again = desk.run("update", "alpha", "--yes", "--json")
+    (refused,) = json.loads(again.out)["skills"]
+    assert (again.code, refused["state"]) == (5, "refused")
+    assert refused["latest"] == desk.do_git(upstream, "rev-parse", "HEAD")
+    assert desk.run("outdated").code == 0
+
+
+def find_managed_place(skills: Skills, *, user: bool) -> InstallPlace:
+    """Where a machine with a policy installs; the folder of administrators is not writable."""
+    place = find_place(skills, user=user)
+    return msgspec.structs.replace(place, managed=os.environ["MANAGED"])
+
+
+def test_what_a_cloned_lock_file_names_must_be_old_enough_too(desk: Desk) -> None:
+    with RemoteServer() as server:
+        hub = ClawHub(server)
+        hub.publish("1.0.0", release={"createdAt": NOW.timestamp() * 1000})
+        install(desk, hub.source)
+        write_policy(desk, "minimum_age = 7")
+        # What is in the store was checked when it got there.
+        shutil.rmtree(desk.project / ".agents")
+        assert sync(desk).restored == (f"{desk.project}/.agents/skills/alpha",)
+        desk.forget()
+        with pytest.raises(AgainstPolicy, match="a release must be at least 7 days old"):
+            sync(desk)
+        assert desk.installed() == {}
+        hub.publish("1.0.0")
+        assert sync(desk).restored == (f"{desk.project}/.agents/skills/alpha",)
 
 
 def make_source(desk: Desk) -> str:

@@ -41,6 +41,7 @@ _NOTES = {
     "gone": "is gone",
     "renamed": "was renamed",
     "failed": "cannot be updated",
+    "refused": "is not updated",
 }
 
 
@@ -116,8 +117,10 @@ def _choose_strategy(given: Mapping[str, bool]) -> str:
 
 
 def _choose_code(updates: list[Update]) -> int:
-    has_failed = any(one.version.state == "failed" for one in updates)
-    return Exit.MACHINE if has_failed else Exit.OK
+    states = {one.version.state for one in updates}
+    if "failed" in states:
+        return Exit.MACHINE
+    return Exit.REFUSED if "refused" in states else Exit.OK
 
 
 def _print_updates(installer: Installer, updates: list[Update], planned: PlannedInstall) -> None:

@@ -185,7 +185,7 @@ class Installer:
     ) -> PlannedInstall:
         """What would be written. Raises `TargetTaken` and `AgainstPolicy`."""
         for one in wanted:
-            self._check_policy(one)
+            self.check_fetched(one.source.text, one.skill)
         lock = self.place.open_lock().load()
         return plan_install(self.place, wanted, lock, self.store, scan=self._scan, fetched=fetched)
 
@@ -197,21 +197,16 @@ class Installer:
         if self._policy is not None:
             self._policy.check_known(entry.name, entry.source, entry.tree)
 
-    def check_signer(self, skill: FetchedSkill) -> None:
-        """Raise `AgainstPolicy` for a fetched skill that nobody signed who has to."""
-        if self._policy is not None:
-            self._policy.check_signer(skill.name, skill.signer)
-
     def check_candidate(self, candidate: InstallCandidate) -> None:
         """Raise `AgainstPolicy` for a skill that must not be installed."""
         if self._policy is not None:
             self._policy.check(candidate)
 
-    def _check_policy(self, wanted: Wanted) -> None:
-        skill = wanted.skill
+    def check_fetched(self, source: str, skill: FetchedSkill) -> None:
+        """Raise `AgainstPolicy` for a fetched skill that must not be installed."""
         candidate = InstallCandidate(
             name=skill.name,
-            source=wanted.source.text,
+            source=source,
             tree=skill.tree.digest,
             # A marketplace on this disk can lead to a plugin that is not.
             is_local=skill.is_local,

@@ -75,12 +75,8 @@ class InstallPolicy:
         """Raise `AgainstPolicy` for a skill that must not be installed."""
         self.check_known(wanted.name, wanted.source, wanted.tree)
         self._check_age(wanted)
-        self.check_signer(wanted.name, wanted.signer)
-
-    def check_signer(self, name: str, signer: str) -> None:
-        """Raise `AgainstPolicy` where somebody has to sign and no allowed signer did."""
-        if self._rules.signers and not signer:
-            self._refuse(name, ("signers",), "it is not signed by an allowed signer")
+        if self._rules.signers and not wanted.signer:
+            self._refuse(wanted.name, ("signers",), "it is not signed by an allowed signer")
 
     def check_known(self, name: str, source: str, tree: str) -> None:
         """Raise `AgainstPolicy` for a name, a source or a digest that is not allowed."""

@@ -120,7 +120,7 @@ def fetch_locked(
         raise SourceFailed(entry.source, cause)
     skill = get_locked_skill(installer, entry, is_shared=is_shared)
     # The lock file may have come with a clone from a machine without this policy.
-    installer.check_signer(skill)
+    installer.check_fetched(entry.source, skill)
     installer.store.add(skill.folder, skill.tree)
 
 

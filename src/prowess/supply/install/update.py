@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from prowess.errors import ProwessError, UsageError
-from prowess.errors.install import InvalidLock, LocalChanges, NotInstalled
+from prowess.errors.install import AgainstPolicy, InvalidLock, LocalChanges, NotInstalled
 from prowess.machine.tree_files import read_file
 from prowess.model.skill import Scope
 from prowess.model.tree import TreeChanges
@@ -89,19 +89,33 @@ def _list_locked(place: InstallPlace) -> list[str]:
 
 
 def find_updates(installer: Installer, entries: Iterable[LockedSkill]) -> Iterator[Update]:
-    """What each source has now; one that fails costs only its own skills."""
+    """What each source has now, and whether it is allowed; what fails costs only its own skills."""
     wanted = list(entries)
     uses = Counter((entry.source, entry.ref) for entry in wanted)
     for entry in wanted:
         if entry.pinned is not None:
             yield Update(entry=entry, version=_describe(entry, state="pinned"))
             continue
+        is_shared = uses[entry.source, entry.ref] > 1
         try:
-            is_shared = uses[entry.source, entry.ref] > 1
-            yield _find_update(installer, entry, is_shared=is_shared)
+            update = _find_update(installer, entry, is_shared=is_shared)
         except ProwessError as error:
             version = _describe(entry, state="failed", problem=str(error))
             yield Update(entry=entry, version=version)
+            continue
+        yield _ask_policy(installer, update)
+
+
+def _ask_policy(installer: Installer, update: Update) -> Update:
+    """The update, or a refused one without anything to install; the others go on."""
+    if update.wanted is None:
+        return update
+    try:
+        installer.check_fetched(update.wanted.source.text, update.wanted.skill)
+    except AgainstPolicy as refusal:
+        version = msgspec.structs.replace(update.version, state="refused", problem=str(refusal))
+        return Update(entry=update.entry, version=version)
+    return update
 
 
 def _find_update(installer: Installer, entry: LockedSkill, *, is_shared: bool) -> Update:
