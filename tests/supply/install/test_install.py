@@ -78,6 +78,27 @@ def test_nothing_is_written_without_an_answer_or_in_a_dry_run(desk: Desk) -> Non
     assert desk.tree("home") == []
 
 
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (
+            "---\nname: pdf\ndescription: [\n---\n",
+            "warning: SKILL.md:3: The value of `description`",
+        ),
+        ("---\nname: pdf\n", "error: SKILL.md:1: The header that starts on line 1 is never closed"),
+        ("Reads.\n", "warning: SKILL.md:1: The file does not start with a `---` line"),
+    ],
+)
+def test_what_is_wrong_with_the_header_is_shown_before_anything_is_installed(
+    desk: Desk, header: str, expected: str
+) -> None:
+    source = desk.source({"SKILL.md": header}, "pdf")
+    shown = desk.run("install", str(source), "--dry-run")
+    assert (shown.code, desk.tree()) == (0, [])
+    assert expected in " ".join(shown.out.split())
+    assert desk.run("install", str(source), "--yes").code == 0
+
+
 def test_the_json_has_everything_the_question_shows(desk: Desk) -> None:
     source = str(desk.source({"SKILL.md": skill_text("alpha", "Does A."), "run.py": "print()\n"}))
     (skill,) = desk.json("install", source, "--yes")["skills"]

@@ -11,7 +11,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic
 from prowess.machine.files import LocalFiles
 from prowess.machine.tree_files import read_file
-from prowess.model.tree import Tree, TreeFile
+from prowess.model.tree import TreeFile
 from prowess.parse.header.fast import read_header
 from prowess.parse.header.fences import split_body
 from prowess.parse.header.lines import decode
@@ -42,24 +42,23 @@ def scan_skill(folder: str) -> Iterator[Diagnostic]:
 
 def read_contents(skill: FetchedSkill, scan: Scan = scan_skill) -> SkillContents:
     """What a skill in the staging folder brings. Raises `MachineError`."""
-    contents = read_folder_contents(skill.folder, skill.tree)
-    return msgspec.structs.replace(contents, findings=tuple(scan(skill.folder)))
-
-
-def read_folder_contents(folder: str, tree: Tree) -> SkillContents:
-    """What the skill in a folder brings."""
     profile = load_profile("prowess")
-    texts = {path: read_file(folder, path, most=_MOST_READ) for path in tree.files}
+    files = skill.tree.files
+    texts = {path: read_file(skill.folder, path, most=_MOST_READ) for path in files}
     data = texts.get(SKILL_FILE, b"")
-    header = read_header(data, rules=profile.header, limits=profile.limits).frontmatter
+    reading = read_header(data, rules=profile.header, limits=profile.limits)
+    header = reading.frontmatter
     body = split_body(decode(data, profile.header)[0], rules=profile.header)
+    # Once it is installed, hosts would skip it or read something else than its author meant.
+    trouble = [msgspec.structs.replace(one, file=SKILL_FILE) for one in reading.diagnostics]
     return SkillContents(
         description=first_line(_as_text(header.get("description"))),
-        files=tuple(_plan_file(path, file, texts[path]) for path, file in tree.files.items()),
+        files=tuple(_plan_file(path, file, texts[path]) for path, file in files.items()),
         commands=tuple(command.text for command in find_commands(body).commands),
         tools=tuple(_list_tools(header)),
         hooks=tuple(describe_hooks(header.get("hooks"))),
         network=_find_hosts(texts.values()),
+        findings=(*trouble, *scan(skill.folder)),
     )
 
 
