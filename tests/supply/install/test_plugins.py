@@ -13,11 +13,14 @@ from typing import Any
 
 import pytest
 
-from prowess.errors.install import AgainstPolicy, InvalidSource
+from prowess.errors.install import AgainstPolicy, InvalidSource, SourceFailed
 from prowess.supply.install import plugin_fetch
-from prowess.supply.install.plugin_fetch import parse_plugin
+from prowess.supply.install.fetch import FetchContext
+from prowess.supply.install.plugin_fetch import PluginFetcher, parse_plugin
+from prowess.testing.machine import make_facts
 from tests.remote_server import RemoteServer
 from tests.supply.install.conftest import Desk
+from tests.supply.install.test_download import Seen
 from tests.supply.install.test_install import load_lock
 from tests.supply.install.test_policy import install, write_policy
 from tests.workspace import skill_text
@@ -210,6 +213,19 @@ def test_a_list_of_plugins_at_a_url(desk: Desk, server: RemoteServer) -> None:
     assert [one.resolved for one in load_lock(desk).skills] == [f"+{commit}"]
     near = desk.run("install", f"plugin:near@{server.url}/market.json", "--yes")
     assert (near.code, "the folder near of the plugin is missing" in near.err) == (4, True)
+
+
+def test_the_download_of_a_list_is_reported_in_percent(desk: Desk, server: RemoteServer) -> None:
+    url = f"{server.url}/market.json"
+    (listed,) = make_market({"name": "near", "source": "./near"}).values()
+    server.routes["/market.json"] = listed
+    source = parse_plugin(f"plugin:near@{url}", "/")
+    assert source is not None
+    seen = Seen()
+    context = FetchContext(facts=make_facts(str(desk.home)), reporter=seen)
+    with pytest.raises(SourceFailed, match="the folder near of the plugin is missing"):
+        PluginFetcher().fetch(source, str(desk.root / "staging"), context)
+    assert seen.told[-1] == (f"downloading {url}, percent", 100)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from prowess.supply.install.fetch import (
     find_skill_folders,
     is_inside,
     list_private_hosts,
+    watch_download,
 )
 from prowess.supply.install.git_fetch import GitFetcher, ReadBlob, choose_ordinary
 from prowess.supply.install.local_fetch import ArchiveFetcher, FolderFetcher
@@ -271,8 +272,9 @@ class _PluginWork:
 
     def _download_list(self) -> None:
         hosts = list_private_hosts(self._inner, self._context)
+        watch = watch_download(self._inner, self._context)
         try:
-            with HttpSession(seconds=_SECONDS, private_hosts=hosts) as session:
+            with HttpSession(seconds=_SECONDS, private_hosts=hosts, watch=watch) as session:
                 data = session.get(self._inner.location, most_bytes=MOST_BYTES).body
         except FetchError as error:
             raise SourceFailed(self._source.text, error.message) from error
