@@ -36,6 +36,7 @@ class ConfiguredIndex(msgspec.Struct, frozen=True, kw_only=True):
         """The host in its URL; empty if it is no URL."""
         try:
             return urlsplit(self.url).hostname or ""
+        # Whoever fetches it says what is wrong with the URL.
         except ValueError:
             return ""
 
@@ -53,6 +54,7 @@ def list_indexes(settings: Settings) -> list[ConfiguredIndex]:
         for name, source in settings.sources.items()
         if source.enabled
     ]
+    # Settings of a user and of a project may name the same URL.
     for url in dict.fromkeys(settings.remote_urls):
         origin = settings.entry_origin("remote_urls", url)
         found.append(

@@ -121,6 +121,7 @@ def _watch(reporter: Reporter | None) -> Callable[[str, int, int], None] | None:
 
 def get_network(project: ScannedProject, own: Settings, *, offline: bool) -> NetworkSettings:
     """How the network is used: as Prowess's own settings say, whichever host it answers as."""
+    # A variable, too: in CI nobody edits settings.
     switch = project.facts.env.get("PROWESS_OFFLINE", "").strip().lower()
     is_offline = offline or own.network.offline or switch not in ("", "0", "false", "no")
     return msgspec.structs.replace(own.network, offline=is_offline)

@@ -31,6 +31,7 @@ def add_source(name: str, url: str, *, facts: Facts | None = None) -> str:
     if name in before:
         raise UsageError(f"There is a source “{name}” already, with the URL {before[name].url}.")
     try:
+        # The same check as at a fetch, so that nothing is added that could never be asked.
         check_url(url, find_private_hosts(ConfiguredIndex(name=name, url=url)))
     except FetchError as error:
         raise UsageError(f"This URL cannot be a source: {error.message}.") from error
@@ -63,6 +64,7 @@ class _OwnSettings:
         view = open_view(facts.home, "prowess", facts=facts)
         self._places = view.find_places()
         listed = list_settings_places(view.profile, self._places)
+        # Only the user's own file is edited; what a project names belongs to the project.
         self.file, self._rule = next(one for one in listed if not one[1].is_project)
         self.text = _load_text(self.file, view.files)
 

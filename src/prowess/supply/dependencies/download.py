@@ -51,6 +51,7 @@ def carry_out_download(
         is_executable = file.is_executable or path in programs.values()
         inside_owner = posixpath.normpath(f"{below}/{path}")
         placed[inside_owner] = FileContent(file.data, is_executable=is_executable)
+    # The folder of a skill's tools is swapped whole, so a second process must wait.
     with hold_lock(download.owner, seconds=_LOCK_SECONDS):
         add_files(download.owner, placed)
         for name, path in programs.items():
@@ -127,6 +128,7 @@ def _check_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _find_file(name: str, files: Mapping[str, FileContent]) -> str | None:
     """The file of a program: the one that is marked as one, and nearest to the top."""
+    # Archives have the program at their top, in `bin`, or in a folder with the platform's name.
     named = [path for path in files if posixpath.basename(path) in (name, f"{name}.exe")]
     return min(
         named, key=lambda path: (not files[path].is_executable, path.count("/"), path), default=None

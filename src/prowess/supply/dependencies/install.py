@@ -19,6 +19,7 @@ from prowess.runtime import Skills
 from prowess.supply.dependencies.download import DownloadFailed, carry_out_download
 from prowess.supply.dependencies.steps import Step, is_usable, plan_steps
 
+# Homebrew may compile from source.
 _SECONDS = 900.0
 _OUTPUT_BYTES = 20_000
 # What an installer needs of the environment beside what every program gets: its own settings and
@@ -93,6 +94,7 @@ class DependencyInstall:
     def run(self) -> tuple[StepResult, ...]:
         """Every step that was approved or declined, in order."""
         results: list[StepResult] = []
+        # Not a plan made in advance: one step may bring what the next one was for, or fail.
         while (step := self._find_next({one.step.text for one in results})) is not None:
             is_approved = self._approve(step)
             results.append(self._carry_out(step) if is_approved else StepResult(step, "declined"))
@@ -153,6 +155,7 @@ class StepRunner:
 
 def pick_environment(kind: str, env: Mapping[str, str]) -> dict[str, str]:
     """The variables that an installer of a kind gets beside those of every program."""
+    # By what is allowed, never by what is forbidden: nobody knows all names of tokens.
     prefixes = _OWN_VARIABLES[kind]
     return {
         name: value

@@ -66,6 +66,7 @@ def plan_steps(
         step = Step(remedy)
         if not is_usable(remedy) or step.text in tried:
             continue
+        # An author who names no programs means the one that is asked for.
         provided = set(remedy.provides) or missing | alternatives
         if provided.isdisjoint(missing | alternatives):
             continue

@@ -47,6 +47,8 @@ class ServedPrompt:
             arguments=arguments,
             argument_hint=hint or None,
             user_invocable=True,
+            # MCP says that prompts are for users; a model that could call them would obey the
+            # server.
             disable_model_invocation=True,
         )
         root = candidate.root
@@ -73,10 +75,12 @@ class ServedPrompt:
             seconds=READ_SECONDS,
         )
         contents = (message.content for message in prompt.messages)
+        # Pictures and resources of a prompt have no place in the text of a command.
         texts = [one.text for one in contents if getattr(one, "type", "") == "text"]
         origin = (
             f'server="{escape_xml(self._server.name)}" prompt="{escape_xml(self._listed.name)}"'
         )
+        # The server must not be able to close the tag and go on as somebody else.
         body = escape_tags("\n\n".join(texts), TAG)
         text = f"<{TAG} {origin}>\n{body}\n</{TAG}>"
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

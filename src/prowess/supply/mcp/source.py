@@ -28,6 +28,8 @@ class McpSource:
         self._offline = offline
         self._refresh = refresh
         self._served: ServedSkills | None = None
+        # With the search it belongs to, so that a second scan does not take the answers of the
+        # first.
         self._asked: tuple[Search, list[AskedServer]] | None = None
 
     def begin(self, search: Search) -> None:

@@ -29,6 +29,7 @@ def pack_files(files: Mapping[str, FileContent], *, folder: str = "") -> bytes:
 
 def _describe(path: str, file: FileContent) -> zipfile.ZipInfo:
     member = zipfile.ZipInfo(path, _TIME)
+    # Otherwise Python writes the system that it runs on, and Windows makes other bytes.
     member.create_system = _UNIX
     mode = _PROGRAM if file.is_executable else _FILE
     member.external_attr = mode << 16

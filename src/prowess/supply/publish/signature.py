@@ -83,7 +83,9 @@ class SshSignatures:
             file = f"{folder}/signature"
             write_aside(file, signature, sync=False)
             find = ("-Y", "find-principals", "-s", file, "-f", allowed_signers)
+            # `verify` needs a name to check against, so ssh-keygen is asked first whose key it is.
             found = self._run(find, b"")
+            # A key may belong to several names; the first one is shown.
             principal = found.output.partition("\n")[0].partition(",")[0].strip()
             if found.code != 0 or not principal:
                 raise SignatureError(f"No signer in {allowed_signers} has the key of the signature")

@@ -53,6 +53,7 @@ def build_site(skills: Sequence[SharedSkill]) -> dict[str, bytes]:
 
 def _add_artifact(skill: SharedSkill, site: dict[str, bytes]) -> dict[str, Any]:
     """Add a skill as one file, and describe it as the discovery draft does."""
+    # The draft has a type for such skills, and every reader can show the file.
     is_single = list(skill.files) == [SKILL_FILE]
     if is_single:
         kind, url, data = "skill-md", f"{skill.name}/{SKILL_FILE}", skill.files[SKILL_FILE].data
@@ -76,6 +77,7 @@ def _add_files(skill: SharedSkill, site: dict[str, bytes]) -> dict[str, Any]:
 
 def _encode(index: dict[str, Any]) -> bytes:
     data = msgspec.json.format(msgspec.json.encode(index), indent=2) + b"\n"
+    # Our own reader would refuse it, and others have limits, too.
     if len(data) > MOST_INDEX_BYTES:
         problem = f"it would have {len(data):,} bytes, and readers accept {MOST_INDEX_BYTES:,}"
         raise UsageError(f"The index is too large: {problem}.")

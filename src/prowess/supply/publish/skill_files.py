@@ -21,6 +21,7 @@ from prowess.supply.remote_fetch import MOST_SKILL_BYTES
 
 _CACHES = "__pycache__ node_modules .venv venv .mypy_cache .pytest_cache .ruff_cache .tox .cache"
 _LEFT_OUT = frozenset((*".git .hg .svn .DS_Store Thumbs.db .env".split(), *_CACHES.split()))
+# Compiled files and backups of editors, and archives of earlier runs.
 _LEFT_OUT_SUFFIXES = (".pyc", ".pyo", ".swp", "~", ".skill")
 
 
@@ -75,6 +76,7 @@ def load_shared(target: Target, checked: CheckedFile) -> SharedSkill:
         path: FileContent(read_file(folder, path), file.is_executable)
         for path, file in sorted(tree.files.items())
     }
+    # By the standard, not by a lenient host: others must be able to read it.
     profile = load_profile("spec")
     data = contents[SKILL_FILE].data
     header = read_header(data, rules=profile.header, limits=profile.limits).frontmatter

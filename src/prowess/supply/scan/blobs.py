@@ -24,7 +24,9 @@ _PRINTABLE = bytes(range(32, 127)) + b"\t\n\r"
 # A few bytes may be anything; of random bytes two in three are not printable.
 _MOST_UNPRINTABLE = 0.05
 _LEAST_DATA = 16
+# Shorter ones are keys, digests and identifiers.
 _LARGE = 1_000
+# Enough to see what it says.
 _MOST_DECODED = 20_000
 
 

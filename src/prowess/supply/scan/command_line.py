@@ -21,6 +21,7 @@ _PROGRAMS = re.compile(
     r"|^[ \t]*(?:sudo[ \t]+)?[.~]{0,2}/\w",
     re.IGNORECASE | re.MULTILINE,
 )
+# Examples show a prompt, which is no part of the command: `$ npm install`.
 _PROMPT = re.compile(r"[ \t]*(?:>[ \t]?)*(?:[$%❯][ \t]+|PS [^>\n]{0,80}>[ \t]*)?")
 _CONTINUED = re.compile(r"(?:\\|\||&&)[ \t]*$")
 _JOINED = re.compile(r"[ \t]*(?:\||&&)")
@@ -32,7 +33,9 @@ SHELLS = frozenset("ash bash dash fish ksh sh zsh".split())
 _BOXES = frozenset(("busybox", "toybox"))
 # Longer commands are read in parts: what the scanner does with one word grows with its length.
 _LONGEST = 4_000
+# Parsing takes longer the longer a command is, so a file of continued lines is cut.
 _MOST_JOINED = 40
+# `sh -c "sh -c '…'"`: each level is parsed again.
 _DEEPEST = 3
 _SHORT_OPTIONS = re.compile(r"-(?!-)")
 # Options with which a shell reads its program from its input, whatever else is there.

@@ -71,6 +71,7 @@ def find_letter(character: str) -> str | None:
     """The ASCII letter that another character looks like; None if there is none."""
     if character.isascii():
         return None
+    # Wide and mathematical letters are folded by Unicode itself, so the table need not have them.
     folded = fold(unicodedata.normalize("NFKC", character))
     is_letter = len(folded) == 1 and folded.isascii() and folded.isalpha()
     return folded if is_letter else None

@@ -20,6 +20,7 @@ _SENDERS = frozenset(
 # Their arguments are files, so every word may be what is sent.
 _COPIERS = frozenset("scp rsync ftp sftp nc ncat netcat".split())
 _FILE_OPTIONS = frozenset("-T --upload-file --post-file --body-file -infile".split())
+# They send nothing but a name, which is enough to carry data to a name server.
 _RESOLVERS = frozenset("dig nslookup host ping".split())
 _BODY = re.compile(
     r"-(?:d|F|T)|--(?:data(?:-\w+)?|form|json|upload-file|post-(?:file|data)|body-(?:file|data))"

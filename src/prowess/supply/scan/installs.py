@@ -12,8 +12,10 @@ from prowess.supply.scan.rule import Kind, Match, Passage, ScanRule
 
 _LOCAL = re.compile(r"\.{0,2}/|\.$|\.\[|~|[A-Za-z]:\\|file:|\$|<|\{|\[|-|.*\.(?:whl|txt|toml)$")
 _NAME = re.compile(r"[@A-Za-z0-9][\w./@+:~^=<>!,\[\]-]*")
+# What counts as a fixed version differs by package manager; a range with `>=` is none.
 _PIP_PIN = re.compile(r"(?:==|===|@\s*)\S")
 _NPM_PIN = re.compile(r".+@[\^~=v]?[0-9]")
+# A tag is accepted as well as a commit: authors move tags rarely, branches with every push.
 _COMMIT = re.compile(r"[@#](?:[0-9a-f]{7,40}|v?[0-9]+(?:\.[0-9]+)+\S*)(?:[#&?].*)?$")
 _REMOTE = re.compile(r"(?:git\+|https?:|git@|github:|gitlab:|ssh:)")
 _IMAGE_PIN = re.compile(r".+(?:@sha256:[0-9a-f]{8,}|:(?!latest$)[\w.-]*[0-9][\w.-]*)$")
@@ -47,6 +49,7 @@ def _is_image_pinned(package: str) -> bool:
 
 
 def _is_uv_pinned(package: str) -> bool:
+    # uv takes `ruff@1.2` beside `ruff==1.2`.
     return _is_pip_pinned(package) or _is_npm_pinned(package)
 
 

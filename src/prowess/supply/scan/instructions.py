@@ -101,6 +101,7 @@ _ABOUT = re.compile(
     r"|treat|suspicious|payloads?|warning signs?)\b",
     re.IGNORECASE,
 )
+# “Do not ignore previous instructions” is advice.
 _DENIAL = re.compile(r"\b(?:don'?t|do\s+not|must\s+not|no|avoid|prohibited)\b[^.\n]{0,60}$", re.I)
 _QUOTES = tuple("\"'`“”‘’«»")
 _BEFORE = 160
@@ -108,6 +109,7 @@ _BEFORE = 160
 
 def find_override(text: str) -> str | None:
     """The first words that override other instructions or hide something; None if none do."""
+    # In a comment or a blob, which no reader sees, both are equally bad.
     found = _OVERRIDE.search(text) or _CONCEAL.search(text)
     return _quote(found) if found is not None else None
 

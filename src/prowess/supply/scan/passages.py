@@ -43,6 +43,7 @@ _DATA_ENDS = frozenset(".json .jsonl .csv .tsv .lock .po .pot .ipynb .map".split
 
 def list_passages(path: str, text: str) -> Iterator[Passage]:
     """The passages of a file; `path` says what kind of file it is."""
+    # Hidden characters, blobs and addresses are looked for in all of a file, whatever it is.
     yield Passage(Kind.FILE, text)
     yield Passage(Kind.NAME, posixpath.basename(path))
     kind = _find_kind(path, text)
@@ -139,6 +140,7 @@ def _list_spans(paragraph: _Block) -> Iterator[Passage]:
     for number, line in enumerate(paragraph.lines, paragraph.first):
         for span in _SPAN.finditer(line):
             yield Passage(Kind.COMMANDS, span[1], number)
+        # Where commands are marked as code, the words around them are not commands.
         if "`" in line:
             continue
         bare = _BARE_COMMAND.search(line)

@@ -39,6 +39,8 @@ class ScanReport(msgspec.Struct, frozen=True):
     @property
     def shown(self) -> tuple[Diagnostic, ...]:
         """The findings that are as severe as asked for, after the notes."""
+        # Notes are about the scan itself, such as a scanner that is missing, and are never
+        # filtered.
         found = (one for one in self.result.findings if is_at_least(one.severity, self.least))
         return (*self.notes, *found)
 

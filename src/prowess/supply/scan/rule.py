@@ -75,6 +75,7 @@ class Passage:
 
     def find_plain_line(self, at: int) -> int:
         """The line in the file of an index of `plain`."""
+        # Removing characters keeps lines, so they can be counted in the plain text as well.
         return self.line + self.plain.count("\n", 0, at)
 
 

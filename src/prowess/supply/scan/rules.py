@@ -47,6 +47,7 @@ _OTHER_CODES: Mapping[str, Code] = {
 }
 
 SCAN_CODES: Mapping[str, Code] = {
+    # Reports, SARIF and the reference page show what a code means without knowing the rule.
     **{rule.code: Code(rule.severity, rule.summary, rule.hint) for rule in RULES},
     **_OTHER_CODES,
 }

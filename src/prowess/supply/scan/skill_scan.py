@@ -21,11 +21,13 @@ from prowess.supply.scan.suppressions import (
     parse_suppressions,
 )
 
+# More than any skill has. What lies beyond is a finding, so that nobody hides behind a limit.
 MOST_FILES = 2_000
 MOST_FOLDERS = 500
 MOST_BYTES = 1_000_000
 """How much of one file is read."""
 MOST_TOTAL = 20_000_000
+# A reader stops at the first few of a kind, and a file may have thousands.
 _MOST_PER_CODE = 20
 _SKIPPED_FOLDERS = frozenset(".git .hg .svn node_modules __pycache__ .venv".split())
 # Text has none of these bytes; a program or a picture has them early.
@@ -137,6 +139,7 @@ class _FileScan:
     def scan_paths(self, paths: Iterable[str], files: FileSystem) -> ScanResult:
         for path in paths:
             try:
+                # One byte more than is scanned shows whether there is more.
                 head = files.read_head(path, min(MOST_BYTES + 1, self._room + 1))
             except (OSError, ValueError) as error:
                 cause = getattr(error, "strerror", None) or str(error)
@@ -198,6 +201,7 @@ class _FileScan:
         data = data[: min(MOST_BYTES, self._room)]
         self._room -= len(data)
         self._count += 1
+        # Windows line ends would keep patterns with `$` from matching.
         text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
         self._scan_text(path, text)
 

@@ -81,6 +81,7 @@ def parse_report(text: str, folder: str) -> Iterator[Diagnostic]:
             severity=_SEVERITIES.get(one.severity.upper(), Severity.WARNING),
             message=f"{one.title}: {one.description}" if one.description else one.title,
             file=posixpath.join(folder, one.file_path) if one.file_path else folder,
+            # Lines begin with 1; anything else names none.
             line=one.line_number if one.line_number and one.line_number > 0 else None,
             hint=one.remediation,
         )
