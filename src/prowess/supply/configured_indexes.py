@@ -36,8 +36,8 @@ class ConfiguredIndex(msgspec.Struct, frozen=True, kw_only=True):
         """The host in its URL; empty if it is no URL."""
         try:
             return urlsplit(self.url).hostname or ""
-        # Whoever fetches it says what is wrong with the URL.
         except ValueError:
+            # Whoever fetches it says what is wrong with the URL.
             return ""
 
 

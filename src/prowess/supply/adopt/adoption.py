@@ -147,8 +147,10 @@ class _AdoptionPlanner:
         problem = find_target_problem(target)
         if problem is not None:
             raise _RefusedFolder(f"the name of its folder {problem}")
+        # An update would write to where the link leads.
         if is_symlinked(folder, self._place):
             raise _RefusedFolder("its folder is a symlink to somewhere else")
+        # Their digests may cover files that are no part of the skill, such as their own notes.
         whole = find_tree(folder.path) or Tree({})
         tree = leave_out_generated(whole)
         problem = find_problem(tree.files)
@@ -162,6 +164,7 @@ class _AdoptionPlanner:
         if record.problem:
             raise _RefusedFolder(record.problem)
         source = self._installer.parse(record.origin, cwd=self._place.base)
+        # A record that says `github` must not turn out to be a path on this disk.
         if source.kind not in record.kinds:
             raise _RefusedFolder(f"Prowess cannot install from {record.origin[:200]}")
         entry = LockedSkill(
@@ -172,6 +175,7 @@ class _AdoptionPlanner:
             resolved=record.resolved,
             path=record.path,
             tree=tree.digest,
+            # Their folders stay as they are; only a later `install --link` makes links of them.
             method=COPY,
             pinned=record.pinned,
             installed_at=format_moment(time.time()),

@@ -32,6 +32,7 @@ GH = "gh"
 TITLES: Mapping[str, str] = {SKILLS: "Vercel's skills", CLAWHUB: "ClawHub", GH: "gh skill"}
 
 _MOST_BYTES = 1 << 23
+# A clone may bring any file; nobody has installed this many skills.
 _MOST_ENTRIES = 5_000
 _MOST_HEADER = 1 << 16
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -284,6 +285,7 @@ def _find_origin(folder: str) -> Record | None:
     for name in ORIGIN_FILES:
         file = f"{folder}/{name}"
         try:
+            # Never through a link: the folder of a skill may have come with a clone.
             head = LocalFiles().read_real_head(file, _MOST_HEADER)
             origin = msgspec.json.decode(head.data, type=_ClawhubOrigin)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):

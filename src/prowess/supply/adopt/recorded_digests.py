@@ -21,6 +21,7 @@ _NOT_HASHED = (".git", "node_modules")
 
 def is_recorded_by_skills(folder: str, tree: Tree, digest: str) -> bool:
     """Whether the digest of Vercel's `skills` fits: of a project (SHA-256), or of git's tree."""
+    # The lock file of a user has the tree of git, that of a project a digest of its own.
     if len(digest) == 40:
         return compute_git_tree(folder, tree) == digest
     paths = [path for path in tree.files if not _has_part(path, _NOT_HASHED)]

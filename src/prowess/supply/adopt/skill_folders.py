@@ -24,6 +24,7 @@ _HOST_HOME_FOLDERS = (
     *(".config/opencode/skills", ".omp/agent/skills", ".pi/agent/skills", ".qwen/skills"),
     *(".prowess/skills",),
 )
+# A project may have a folder `skills` with anything in it.
 _MOST_FOLDERS = 10_000
 
 

@@ -78,6 +78,7 @@ class ClawHubFetcher:
                 version = answer.find_version(source.ref)
                 if not version:
                     raise RegistryError(registry.describe_elsewhere())
+                # It becomes a part of URLs and of the lock file.
                 if _VERSION.fullmatch(version) is None:
                     shown = version[:100]
                     raise RegistryError(f"it has {shown!r}, which is not a valid version")

@@ -30,6 +30,7 @@ _SCRIPT_SUFFIXES = tuple(
     ".py .sh .bash .zsh .fish .js .mjs .cjs .ts .rb .pl .php .ps1 .bat .cmd .lua .r .go".split()
 )
 _URL = re.compile(rb"\b(?:https?|wss?|ftp)://(?:[^\s/@\"'<>]*@)?([A-Za-z0-9.-]+\.[A-Za-z0-9-]+)")
+# Enough to see what a file does; pictures and data may be larger.
 _MOST_READ = 1 << 20
 
 

@@ -27,8 +27,10 @@ from prowess.state.unpacked_files import find_refusal, name_folder
 from prowess.supply.install.source import InstallSource
 
 SKILL_FILE = "SKILL.md"
+# Far more than any skill needs. An archive or a server that has more is a mistake or an attack.
 MOST_FILES = 5_000
 MOST_BYTES = 1 << 27
+# Only the name is wanted of it.
 _MOST_HEADER = 1 << 16
 
 
@@ -150,6 +152,7 @@ def fetch_source(
             skills.append(_read_skill(source, staging, folder, files, fetched))
         else:
             refused[folder] = problem
+    # One bad skill costs itself; a source without a good one fails with the reason of the first.
     _check_found(source, skills, refused)
     return FetchedSource(
         source=source,

@@ -21,6 +21,7 @@ from prowess.supply.install.fetch import (
 )
 from prowess.supply.install.source import InstallSource
 
+# Those of ordinary files; links and submodules have their own.
 _FILE_MODES = ("100644", "100755")
 _EXECUTABLE = "100755"
 _LINK = "120000"

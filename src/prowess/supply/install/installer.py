@@ -59,6 +59,7 @@ class Installer:
         self.store = store
         self.staging = staging
         self._fetchers = fetchers
+        # Read at once: with a policy that cannot be read nothing is even fetched.
         self._policy = load_policy(place.managed)
         self._context = FetchContext(
             facts=place.facts,
@@ -69,6 +70,7 @@ class Installer:
         self._scan = scan
         self._private_hosts = frozenset(host.lower() for host in private_hosts)
         self._count = 0
+        # Fifty skills of one repository are one clone.
         self._fetched: dict[tuple[str, str, str, str], FetchedSource] = {}
 
     def _find_signers(self) -> str:
@@ -83,6 +85,7 @@ class Installer:
         """What a text on the command line means. Raises `InvalidSource`."""
         _check_unclear(text.strip(), cwd)
         source = parse_source(text, cwd=cwd, home=self.place.facts.home, parsers=PARSERS)
+        # `plugin:` and the like come before a path, too.
         is_relative = source.text.removeprefix(source.prefix).startswith("./")
         if cwd == self.place.base or not is_relative:
             return source
@@ -102,6 +105,7 @@ class Installer:
             self._count += 1
             folder = f"{self.staging}/source-{self._count}"
             self._fetched[key] = fetch_source(source, folder, self._context, self._fetchers)
+        # Two sources may differ in what is not fetched, such as the skill that is wanted.
         return msgspec.structs.replace(self._fetched[key], source=source)
 
     def restore(self, entry: LockedSkill, *, ref: str | None = None) -> InstallSource:
@@ -125,6 +129,7 @@ class Installer:
         once. One of the two may fail: the folder if the skill was moved, the whole if it is too
         large. Raises `SourceFailed` if both do, and `PrivateHost`.
         """
+        # The narrow one is less to read, and a broken neighbour does not matter to it.
         narrow = self.restore(entry, ref=ref)
         self._check_host(narrow)
         wide = msgspec.structs.replace(narrow, path="")

@@ -32,6 +32,7 @@ from prowess.supply.install.source import InstallSource
 _NOT_COPIED = frozenset({".git", ".hg", ".svn", "__pycache__", ".DS_Store", "node_modules"})
 # What is around the skills of a large repository is listed, but not read.
 _MOST_LISTED = 500_000
+# Archives are unpacked in memory, so that nothing is on the disk if one is refused.
 _MOST_ARCHIVE = 1 << 26
 _SECONDS = 120.0
 
@@ -44,6 +45,7 @@ class FolderFetcher:
 
     def fetch(self, source: InstallSource, staging: str, context: FetchContext) -> Fetched:
         """Copy what is in the folder, except what programs leave there."""
+        # A lock file may name a folder that only its author has.
         if LocalFiles().find_kind(source.location) != "folder":
             raise SourceFailed(source.text, "there is no such folder")
         # A lock file can name any folder of the disk, and to read it could take hours.

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"mcp:(?P<name>[^\s/#@:]+)(?:#(?P<skill>\S+))?")
 _ADDRESS = re.compile(r"mcp\+(?P<url>https?://[^\s#?]+)(?:#(?P<skill>\S+))?")
+# Servers that are started by a command may have to be downloaded first (`npx`, `uvx`).
 _LIST_SECONDS = 30.0
 _SECONDS = 300.0
 
@@ -104,6 +105,7 @@ def _find_server(source: InstallSource, context: FetchContext) -> McpServer:
     """The server that a source means. Raises `SourceFailed` for one that must not be started."""
     if not source.text.startswith("mcp:"):
         host = urlsplit(source.location).hostname or ""
+        # Only over http: an address never starts a program on this machine.
         return McpServer(name=host, transport="http", url=source.location)
     name = source.text.removeprefix("mcp:")
     servers = {one.name: one for one in _list_servers(context)}
@@ -114,6 +116,7 @@ def _find_server(source: InstallSource, context: FetchContext) -> McpServer:
         raise SourceFailed(source.text, f"the settings have no MCP server “{name}”{hint}")
     if not server.enabled:
         raise SourceFailed(source.text, f"the MCP server “{name}” is off ({server.origin.file})")
+    # A clone may name a program in its settings; installing must not be a way to run it.
     if not server.is_trusted:
         cause = f"{server.origin.file} names the server, and its project is not trusted"
         raise SourceFailed(source.text, f"{cause}; run `prowess trust`")
@@ -209,6 +212,7 @@ class _ServerWork:
             raise EntryError("the server lists none of its files, so that they cannot be checked")
         base = entry.uri.removesuffix(SKILL_FILE)
         promised = {unquote(uri.removeprefix(base)): file for uri, file in entry.files.items()}
+        # Before anything is downloaded, and with the folder, which is the server's word, too.
         problem = find_path_problem(f"{folder}/{path}" for path in promised)
         if problem is not None:
             raise EntryError(problem)

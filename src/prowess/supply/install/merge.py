@@ -110,6 +110,7 @@ class EditedSkill:
         if not all(path in files for files in versions):
             return False
         try:
+            # git's own three-way merge is the one that people know.
             data, is_clean = merge_files(
                 facts,
                 base=f"{self._base}/{path}",

@@ -190,6 +190,7 @@ def _plan_target(
     if found is None:
         return PlannedTarget(target=target, folder=folder, action="create")
     wanted_tree = wanted.skill.tree
+    # A program of the skill may have run in its folder; that is no reason to write it again.
     is_current = leave_out_generated(found, wanted_tree).digest == wanted_tree.digest
     is_link = LocalFiles().find_link(folder) is not None
     is_same_method = is_link == (wanted.method == LINK)

@@ -113,6 +113,7 @@ class InstallPolicy:
             self._refuse(wanted.name, ("minimum_age",), reason)
 
     def _refuse(self, name: str, key: Path, reason: str) -> NoReturn:
+        # The user cannot change the policy, but can show an administrator the line.
         line = find_line(self._text, "toml", ("install", *key))
         raise AgainstPolicy(name, reason, self._file, line)
 
@@ -125,6 +126,7 @@ def load_policy(folder: str | None) -> InstallPolicy | None:
     try:
         data = LocalFiles().read_head(file, _MOST_BYTES).data
     except (FileNotFoundError, NotADirectoryError):
+        # Most machines have none.
         return None
     except OSError as error:
         raise MachineError("read", file, error.strerror or str(error)) from error
@@ -140,6 +142,7 @@ def _parse_rules(file: str, text: str) -> PolicyRules:
         data = parse_settings(text, "toml", file)
     except SettingError as error:
         raise InvalidPolicy(file, f"line {error.line}: {error.problem}") from error
+    # A misspelt table would allow what it was written to forbid.
     unknown = sorted(set(data) - {"install"})
     if unknown:
         raise InvalidPolicy(file, f"it has “{unknown[0]}”; the only table is [install]")

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from prowess.machine.network_address import NameUnresolved, is_private_name, is_public, resolve
 from prowess.supply.install.source import InstallSource
 
+# The check comes before every fetch; a name server that hangs must not cost more than this.
 _SECONDS = 5.0
 _PORTS = {"http": 80, "https": 443}
 

@@ -39,6 +39,7 @@ def prune_store(
     """
     known = KnownLocks(store)
     locks = known.load()
+    # A list that was lost would make every tree look unused.
     for problem in known.diagnostics:
         raise MachineError("prune", store.folder, _explain_lost(problem, known.path))
     forgotten = {_find_known(folder, locks).path for folder in forget}
@@ -101,6 +102,7 @@ class _Needs:
         if is_forgotten:
             self.gone.append(lock.path)
             return
+        # Projects that were synced since have claimed their own.
         unclaimed = set(lock.trees) - self.used - self.doubtful
         kept = [digest for digest in unclaimed if self._store.has(digest)]
         self.doubtful.update(kept)

@@ -36,6 +36,7 @@ def render_sbom(skills: Iterable[LockedSkill], *, project: str) -> str:
         timestamp=max(times, default=_EPOCH),
         component=Component(name=project, type=ComponentType.APPLICATION, bom_ref="project"),
     )
+    # Auditors ask which program and version made a document.
     metadata.tools.components.add(program)
     bom = Bom(
         serial_number=uuid.uuid5(_NAMESPACE, content),

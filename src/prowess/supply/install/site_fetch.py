@@ -50,6 +50,8 @@ class SiteFetcher:
                 context.reporter.progress(f"fetching {total:,} skills", done)
 
         with scratch_folder() as scratch:
+            # A cache that is thrown away: the store keeps what is installed, and nothing else is
+            # wanted.
             cache = RemoteCache(scratch, _ANY_FORMAT, source.location)
             try:
                 with HttpSession(seconds=_SECONDS, private_hosts=hosts) as session:

@@ -78,6 +78,8 @@ def _fetch(source: InstallSource, base: str, context: FetchContext) -> tuple[byt
             try:
                 signature = session.get(f"{base}/{SIGNATURE}", most_bytes=_MOST_SIGNATURE).body
             except FetchError as error:
+                # Most sites are not signed. Any other failure could be somebody who hides the
+                # signature.
                 if error.status in _ABSENT:
                     return None
                 raise
@@ -106,6 +108,7 @@ def _compare(
         signed = parse_file_list(data)
     except InvalidFileList as error:
         raise RefusedTree(source.text, f"its signed list of files is invalid: {error}") from error
+    # The list also has the indexes and the archives, which are not installed.
     folders = tuple(f"{name}/" for name in names)
     expected = {path: digest for path, digest in signed.items() if path.startswith(folders)}
     different = sorted({*expected.items()} ^ {*digests.items()})

@@ -19,12 +19,14 @@ CLAWHUB = "clawhub"
 PLUGIN = "plugin"
 MCP = "mcp"
 
+# A site or an MCP server has only what it has now, so there the digest decides.
 VERSIONED = frozenset({GIT, CLAWHUB, PLUGIN})
 """The kinds whose source can be asked for the exact version that is locked."""
 
 ARCHIVE_SUFFIXES = (".zip", ".skill", ".tar.gz", ".tgz")
 _GITHUB = "https://github.com"
 _GITLAB = "https://gitlab.com"
+# A path on this disk: `/x`, `./x`, `~/x`, `.`, `..`, `~`, `C:\x`.
 _LOCAL = re.compile(r"(\.{1,2}|~)?/|\.{1,2}$|~$|[A-Za-z]:[\\/]")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9_][\w.-]*(/.+)?")
 # `/OWNER/NAME` and `/OWNER/NAME/tree/REF/PATH`; GitLab has `/-/` before `tree`.
@@ -128,6 +130,7 @@ def restore_source(
 ) -> InstallSource:
     """The source of a lock file. Raises `InvalidSource` for one that was tampered with."""
     if kind == GIT:
+        # Without the parsers of other kinds: the lock file says that git fetches it, so git must.
         source = parse_source(text, cwd=base, home=home)
         if source.kind != GIT:
             raise InvalidSource(text, "the lock file says that it is a git repository")

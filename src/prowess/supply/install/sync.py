@@ -54,10 +54,13 @@ def sync_installed(installer: Installer, options: SyncOptions) -> Synced:
     lock = place.open_lock()
     with lock.hold():
         content = lock.load()
+        # In CI an empty lock file is a mistake, such as the wrong folder, and must not look like
+        # success.
         if options.frozen and not content.skills:
             raise UsageError(f"There is nothing to restore: {lock.path} has no skills.")
         for entry in content.skills:
             installer.check_locked(entry)
+        # What a killed program left is put in order before anything is compared.
         recover(place.list_folders(content.skills))
         work = check_targets(place, content.skills, installer.store, exact=options.frozen)
         restored = _select(work, MISSING, OLDER)
@@ -101,6 +104,7 @@ def _gather_trees(installer: Installer, work: _Work, *, offline: bool) -> None:
 
 def _restore(installer: Installer, entry: LockedSkill, folder: str, *, offline: bool) -> None:
     """Write one folder; a damaged copy in the store is fetched anew."""
+    # Every copy is hashed while it is written, so a damaged tree in the store is noticed here.
     if write_target(folder, entry, installer.store):
         return
     fetch_locked(installer, entry, offline=offline)

@@ -45,6 +45,7 @@ class InstallPlace(msgspec.Struct, frozen=True, kw_only=True):
 
     def name_target(self, folder: str) -> str:
         """A folder as the lock file has it."""
+        # So that the lock file of a user means the same where the home is elsewhere.
         lead = "~/" if self.scope == USER else ""
         if folder.startswith(f"{self.base}/"):
             return lead + folder[len(self.base) + 1 :]
@@ -143,6 +144,7 @@ def choose_agent_folder(agent: str, place: InstallPlace) -> str:
         raise UnknownHost(agent, sorted({*hosts, *AGENT_FOLDERS}))
     in_project, in_home = AGENT_FOLDERS[name]
     inner = in_home if place.scope == USER else in_project
+    # Some agents have skills in projects only.
     if inner is None:
         raise UnknownHost(f"{agent} (for a user)", sorted({*hosts, *AGENT_FOLDERS}))
     return posixpath.join(place.base, inner)

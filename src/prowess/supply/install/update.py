@@ -93,6 +93,7 @@ def find_updates(installer: Installer, entries: Iterable[LockedSkill]) -> Iterat
     wanted = list(entries)
     uses = Counter((entry.source, entry.ref) for entry in wanted)
     for entry in wanted:
+        # Its source is not asked at all: that could take long, and nothing would follow from it.
         if entry.pinned is not None:
             yield Update(entry=entry, version=_describe(entry, state="pinned"))
             continue
@@ -154,6 +155,7 @@ def _find_update(installer: Installer, entry: LockedSkill, *, is_shared: bool) -
 
 def _explain_signer(installer: Installer, entry: LockedSkill, skill: FetchedSkill) -> str:
     ref = f"#{entry.ref}" if entry.ref else ""
+    # Installing again is the one way that shows the plan and asks, whatever was signed before.
     words = ["prowess", "install", f"{entry.source}{ref}", "--skill", entry.name]
     if installer.place.scope == USER:
         words.append("--user")
@@ -200,6 +202,7 @@ def combine_edits(installer: Installer, planned: PlannedInstall, strategy: str) 
         return merged
     if planned.plan.edited and not strategy:
         raise LocalChanges(tuple(skill.name for skill in planned.plan.edited))
+    # Each folder of a skill may have been edited in another way.
     for wanted, skill in zip(planned.wanted, planned.plan.skills, strict=True):
         edited_targets = [target for target in skill.targets if target.action == "edited"]
         for target in edited_targets:

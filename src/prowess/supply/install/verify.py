@@ -86,6 +86,7 @@ def _find_unknown(
 ) -> Iterator[CheckedTarget]:
     """The skills that nobody noted. A link to an installed one, or a copy of it, is none."""
     files = LocalFiles()
+    # Installers and users link the folder of one agent to that of another.
     real = set(map(files.find_real_path, place.list_folders(content.skills)))
     trees = {one.tree for one in content.skills}
     for folder in sorted(set(present)):
