@@ -39,6 +39,7 @@ def _env_is_true(switches: Switches, name: str) -> bool:
         return False
     if not switches.strict_words:
         return value.strip().lower() not in (*_FALSE_WORDS, "")
+    # opencode stops with an error here, and does not guess.
     if value not in (*_TRUE_WORDS, *_FALSE_WORDS):
         raise SwitchError(name, value, (*_TRUE_WORDS, *_FALSE_WORDS))
     return value in _TRUE_WORDS
@@ -74,6 +75,7 @@ def _provider_is_enabled(switches: Switches, name: str) -> bool:
 def _folder_is_trusted(switches: Switches, name: str) -> bool:
     """Whether the host trusts the working folder; the longest path that covers it decides."""
     settings = switches.settings
+    # In Gemini CLI `false` trusts every folder; unset, a folder is not trusted until it is listed.
     if settings.folder_trust is False:
         return True
     word, longest = "", -1

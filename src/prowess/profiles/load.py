@@ -68,7 +68,8 @@ def split_host(host: str, added: Texts | None = None) -> tuple[str, str]:
     Another name of a built-in host becomes the host's own, unless a user's profile has it.
     """
     name, _, edition = host.partition("@")
-    if name not in (added or ()):
+    is_added = name in (added or ())
+    if not is_added:
         name = ALIASES.get(name, name)
     return name, edition or DEFAULT_EDITION
 
@@ -143,7 +144,8 @@ def _load_raw(
     name: str, edition: str, added: Texts, *, asked: str, seen: tuple[str, ...]
 ) -> RawProfile:
     """The tables of a profile, merged with those it extends and with its edition."""
-    if name not in BUILT_IN and name not in added:
+    is_known = name in BUILT_IN or name in added
+    if not is_known:
         raise UnknownHost(asked, known_hosts(added))
     raw = _parse_tables(name, added)
     editions = _read_editions(name, raw, added)
@@ -174,10 +176,11 @@ def _read_differences(name: str, edition: str, raw: RawProfile, added: Texts) ->
     base = differences.get("based_on")
     if base is None:
         return differences
-    others = [one for one in _read_editions(name, raw, added) if one != edition]
+    others = [other for other in _read_editions(name, raw, added) if other != edition]
     # One step only: an edition that others are based on stands for itself.
     below = raw.get(base, {}) if base in others else None
-    if not isinstance(below, dict) or "based_on" in below:
+    can_be_base = isinstance(below, dict) and "based_on" not in below
+    if below is None or not can_be_base:
         problem = f"must be another edition ({', '.join(others)}); got {_describe(base)}"
         raise _make_error(name, added, problem, f"{edition}.based_on")
     from prowess.profiles.merge import merge
@@ -203,7 +206,8 @@ def _load_parent(parent: Any, child: str, added: Texts, seen: tuple[str, ...]) -
 def _read_editions(name: str, raw: RawProfile, added: Texts) -> tuple[str, ...]:
     editions = raw.get("editions", [DEFAULT_EDITION])
     is_list = isinstance(editions, list) and len(editions) > 0
-    if not is_list or not all(isinstance(one, str) for one in editions):
+    has_names = is_list and all(isinstance(edition, str) for edition in editions)
+    if not has_names:
         found = _describe(editions)
         problem = f'must be a list of names, such as ["{DEFAULT_EDITION}"]; got {found}'
         raise _make_error(name, added, problem, "editions")
@@ -216,6 +220,7 @@ def _parse_tables(name: str, added: Texts) -> RawProfile:
         return _load_built_in_tables(name)
     from prowess.text.toml_guard import TomlError, parse_guarded_toml
 
+    # A file that could not be read matters only once its host is asked for.
     if isinstance(text, ProfileText) and text.problem is not None:
         raise ProfileError(text.path, text.problem, None, text.line)
     try:
@@ -264,7 +269,8 @@ def differing_keys(one: Profile, other: Profile) -> list[tuple[str, Any, Any]]:
 
 
 def _compare(path: tuple[str, ...], one: Any, other: Any) -> Iterable[tuple[str, Any, Any]]:
-    if isinstance(one, dict) and isinstance(other, dict):
+    are_tables = isinstance(one, dict) and isinstance(other, dict)
+    if are_tables:
         for key in {**one, **other}:
             yield from _compare((*path, key), one.get(key), other.get(key))
     elif one != other:

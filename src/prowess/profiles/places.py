@@ -77,9 +77,8 @@ def name_places(
         named["repository"] = repository
     known = Places(cwd=cwd, home=facts.home, platform=facts.platform)
     for name, rule in rules.items():
-        alternatives = _list_alternatives(rule, facts.platform)
-        filled = (_fill(alternative, named, facts.env) for alternative in alternatives)
-        path = next((path for path in filled if path), None)
+        # Rules may use names that earlier ones have filled.
+        path = _find_first(_list_alternatives(rule, facts.platform), named, facts.env)
         if path is not None:
             # Variables may have paths with `~` or relative ones, which start at the working folder.
             named[name] = expand_user_path(path, base=cwd, places=known)
@@ -96,13 +95,24 @@ def _list_alternatives(rule: Rule, platform: str) -> Iterable[str]:
     return [rule[platform]] if platform in rule else []
 
 
+def _find_first(
+    alternatives: Iterable[str], named: Mapping[str, str], env: Mapping[str, str]
+) -> str | None:
+    for alternative in alternatives:
+        path = _fill(alternative, named, env)
+        if path:
+            return path
+    return None
+
+
 def _fill(template: str, named: Mapping[str, str], env: Mapping[str, str]) -> str | None:
     """The template with its names filled in; None if one of them is not known."""
     if template.startswith("$"):
         variable, slash, rest = template[1:].partition("/")
         value = env.get(variable, "").strip()
         return f"{value}{slash}{rest}" if value else None
-    if any(name not in named for name in PLACEHOLDER.findall(template)):
+    is_known = all(name in named for name in PLACEHOLDER.findall(template))
+    if not is_known:
         return None
     return PLACEHOLDER.sub(lambda match: named[match[1]], template)
 
@@ -116,16 +126,17 @@ def expand(
     if many is None:
         filled = _fill(template, places.named, {})
         return [] if filled is None else [Place(_normalize(filled, places), 0)]
+    skipped = None
     if many == "ancestor":
         folders = ancestors(places, up_to=up_to, without_repository=without_repository)
+        # Above a project may be the user's home, whose skills are found as the user's own.
+        skipped = places.home if skip_home else None
     else:
         folders = list(getattr(places, many))
     found = []
     for distance, folder in enumerate(folders):
-        if skip_home and many == "ancestor" and folder == places.home:
-            continue
         filled = _fill(template, {**places.named, many: folder}, {})
-        if filled is not None:
+        if filled is not None and folder != skipped:
             found.append(Place(_normalize(filled, places), distance))
     return found
 

@@ -76,10 +76,12 @@ def _get_shape(kind: Any) -> Shape:
     origin = get_origin(kind)
     if origin is not None:
         return _SHAPES[origin]
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+    # `Any` is not a class, and `issubclass` raises for it.
+    if not isinstance(kind, type):
+        return "plain"
+    if issubclass(kind, msgspec.Struct):
         return "struct"
-    is_enum = isinstance(kind, type) and issubclass(kind, Enum)
-    return "words" if is_enum else "plain"
+    return "words" if issubclass(kind, Enum) else "plain"
 
 
 def _check(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
@@ -118,12 +120,18 @@ def _check_list(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
 
 
 def _check_union(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
-    attempts = [list(_check(value, one, key)) for one in get_args(kind)]
-    if not all(attempts):
-        return
+    first_mistakes: list[Mistake] = []
+    for alternative in get_args(kind):
+        mistake = next(_check(value, alternative, key), None)
+        if mistake is None:
+            return
+        first_mistakes.append(mistake)
     # An alternative with a mistake further down is the one that was meant: the value itself fits.
-    deeper = [mistakes[0] for mistakes in attempts if mistakes[0][1] != key]
-    yield deeper[0] if deeper else (_describe_mismatch(value, kind), key)
+    for mistake in first_mistakes:
+        if mistake[1] != key:
+            yield mistake
+            return
+    yield _describe_mismatch(value, kind), key
 
 
 # Shapes that are checked inside: the type a value must have for that, and the function.
@@ -137,15 +145,17 @@ _ACCEPTED: dict[Any, tuple[type, ...]] = {float: (int, float)}
 
 
 def _fits(value: Any, kind: Any) -> bool:
+    if kind is Any:
+        return True
     if _get_shape(kind) == "words":
         return isinstance(value, str) and value in _list_words(kind)
     # The exact type, because for `isinstance` true and false are whole numbers.
-    return kind is Any or type(value) in _ACCEPTED.get(kind, (kind,))
+    return type(value) in _ACCEPTED.get(kind, (kind,))
 
 
 def _describe_unknown_key(name: str, hints: Mapping[str, Any], kind: type[msgspec.Struct]) -> str:
     # The loader sets `edition` and resolves `extends`, so the file has only the second of them.
-    known = [one for one in hints if one != "edition"]
+    known = [field for field in hints if field != "edition"]
     if kind is Profile:
         known.insert(1, "extends")
     near = nearest_names(name, known, most=1)
@@ -186,8 +196,9 @@ def _name_list(kind: Any) -> str:
 
 
 def _name_union(kind: Any) -> str:
-    alternatives = [one for one in get_args(kind) if one is not NoneType]
-    return " or ".join(_name_type(one) for one in alternatives)
+    # TOML has no null, so nobody can write the alternative None.
+    alternatives = [inner for inner in get_args(kind) if inner is not NoneType]
+    return " or ".join(map(_name_type, alternatives))
 
 
 _NAMES: dict[Shape, Callable[[Any], str]] = {
@@ -209,7 +220,8 @@ def _list_words(kind: Any) -> Iterator[str]:
     elif shape == "words":
         # A `Literal` has its words as arguments; an enum lists them itself.
         words = get_args(kind) or kind
-        yield from (getattr(word, "value", word) for word in words)
+        for word in words:
+            yield getattr(word, "value", word)
 
 
 def _join(key: str, name: str) -> str:
@@ -254,29 +266,37 @@ def _list_named_roots(profile: Profile) -> Iterator[tuple[str, str]]:
 
 
 def _find_unknown_settings_files(profile: Profile) -> Iterator[Mistake]:
+    known = ", ".join(profile.settings)
+    rest = f"the settings files are {known}" if known else "the profile has none"
     for id in profile.settings_order:
         if id not in profile.settings:
-            known = ", ".join(profile.settings)
-            rest = f"the settings files are {known}" if known else "the profile has none"
             yield f"contains “{id}”, which is not a settings file; {rest}", "settings_order"
 
 
 def _find_unknown_places(profile: Profile, key: str, rule: RootRule) -> Iterator[Mistake]:
     known = {*_BUILT_IN_PLACES, *profile.places}
+    places = ", ".join(sorted(known))
     for template in rule.at:
         for name in PLACEHOLDER.findall(template):
             if name not in known:
-                places = ", ".join(sorted(known))
                 yield f"uses “{{{name}}}”, which is not a place; the places are {places}", key
 
 
 def _find_bad_conditions(key: str, conditions: Sequence[str]) -> Iterator[Mistake]:
     for index, condition in enumerate(conditions):
-        kind, _, name = condition.partition(":")
-        needs_name = kind not in _NAMELESS
-        if kind not in CONDITIONS or needs_name != bool(name):
-            known = ", ".join(one if one in _NAMELESS else f"{one}:NAME" for one in CONDITIONS)
+        if not _is_condition(condition):
+            known = ", ".join(map(_spell_condition, CONDITIONS))
             yield f"must be one of {known}; got “{condition}”", f"{key}[{index}]"
+
+
+def _is_condition(condition: str) -> bool:
+    kind, _, name = condition.partition(":")
+    needs_name = kind not in _NAMELESS
+    return kind in CONDITIONS and needs_name == bool(name)
+
+
+def _spell_condition(kind: str) -> str:
+    return kind if kind in _NAMELESS else f"{kind}:NAME"
 
 
 def _find_bad_numbers(value: Any, key: str) -> Iterator[Mistake]:
@@ -286,11 +306,12 @@ def _find_bad_numbers(value: Any, key: str) -> Iterator[Mistake]:
         return
     # In Python true and false are whole numbers, too.
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number:
-        # A priority only ranks, so it can be negative; all other numbers count or limit something.
-        least = -_MOST_NUMBER if key.endswith(".priority") else 0
-        if not least <= value <= _MOST_NUMBER:
-            yield f"must be between {least:,} and {_MOST_NUMBER:,}; got {value}", key
+    if not is_number:
+        return
+    # A priority only ranks, so it can be negative; all other numbers count or limit something.
+    least = -_MOST_NUMBER if key.endswith(".priority") else 0
+    if not least <= value <= _MOST_NUMBER:
+        yield f"must be between {least:,} and {_MOST_NUMBER:,}; got {value}", key
 
 
 def _find_bad_patterns(profile: Profile) -> Iterator[Mistake]:

@@ -55,7 +55,7 @@ def load_settings(
     reported.
     """
     gathered = _Gathered(profile.limits)
-    loader = _Loader(profile, places, facts, files)
+    loader = _FileLoader(profile, places, facts, files)
     candidates = list_settings_places(profile, places) if listed is None else listed
     for path, rule in candidates:
         kind = files.find_kind(path)
@@ -74,7 +74,7 @@ def load_settings(
     return gathered.build(profile)
 
 
-def _add_agent_files(gathered: _Gathered, loader: _Loader) -> None:
+def _add_agent_files(gathered: _Gathered, loader: _FileLoader) -> None:
     """Add the rules in the files of agents, where the host has such files."""
     for rule in loader.profile.agent_files.values():
         if not loader.counts(rule, gathered):
@@ -88,7 +88,7 @@ def _add_agent_files(gathered: _Gathered, loader: _Loader) -> None:
                 gathered.add_rules(path, rules, is_project=rule.is_project)
 
 
-def _add_variables(gathered: _Gathered, loader: _Loader) -> None:
+def _add_variables(gathered: _Gathered, loader: _FileLoader) -> None:
     """Add the settings that are in environment variables."""
     for variable, name in loader.profile.settings_variables.items():
         text = loader.facts.env.get(variable, "")
@@ -108,7 +108,7 @@ def _report_ignored(error: SettingError) -> Diagnostic:
     return diagnose("settings-ignored", message, file=error.file, line=error.line, field=error.key)
 
 
-class _Loader:
+class _FileLoader:
     """What every file is read with. The readers are imported late: most folders have no file."""
 
     def __init__(self, profile: Profile, places: Places, facts: Facts, files: FileSystem) -> None:
@@ -231,17 +231,7 @@ class _Gathered:
     def _add_values(self, rule: SettingsFileRule, found: Values) -> None:
         if not rule.is_own:
             for key, value in found.items():
-                if key[0] == "mcp_servers" and key in self.users:
-                    # The user's own prowess.toml has a server with that name.
-                    continue
-                if key[0] in rule.join and key in self.values:
-                    joined = dict.fromkeys((*self.values[key][0], *value[0]))
-                    self.values[key] = tuple(joined), value[1]
-                    continue
-                # Once one file of a host turns commands off, no later file can turn them on.
-                is_final = key == ("shell_commands",) and key in self.values
-                if not is_final or self.values[key][0] is not False:
-                    self.values[key] = value
+                self._add_host_value(rule, key, value)
             return
         from prowess.settings.read.project_limits import add_project_values, add_users_values
 
@@ -251,13 +241,31 @@ class _Gathered:
             add_users_values(self.values, found)
             self.users = dict(self.values)
 
+    def _add_host_value(
+        self, rule: SettingsFileRule, key: tuple[str, ...], value: tuple[Any, Origin]
+    ) -> None:
+        setting = key[0]
+        if setting == "mcp_servers" and key in self.users:
+            # The user's own prowess.toml has a server with that name.
+            return
+        before = self.values.get(key)
+        if before is not None and setting in rule.join:
+            joined = dict.fromkeys((*before[0], *value[0]))
+            self.values[key] = tuple(joined), value[1]
+            return
+        # Once one file of a host turns commands off, no later file can turn them on.
+        is_final = setting == "shell_commands" and before is not None and before[0] is False
+        if not is_final:
+            self.values[key] = value
+
     def build(self, profile: Profile) -> Settings:
         """The settings as a whole."""
         fields = _nest(self.values)
         overrides = {
-            name: _build_override(one) for name, one in fields.pop("overrides", {}).items()
+            name: _build_override(given) for name, given in fields.pop("overrides", {}).items()
         }
-        agents = {name: AgentEntry(**one) for name, one in fields.pop("agent_entries", {}).items()}
+        entries = fields.pop("agent_entries", {})
+        agents = {name: AgentEntry(**entry) for name, entry in entries.items()}
         sandbox = _build_sandbox(fields.pop("sandbox", {}))
         agent = AgentSettings(**fields.pop("agent", {}))
         servers, refused = self._build_servers(fields)
@@ -265,7 +273,7 @@ class _Gathered:
         jobs = JobSettings(**fields.pop("jobs", {}))
         # A toggle that the host does not have is reported below and decides nothing.
         given = fields.pop("toggles", {})
-        toggles = {name: given.get(name, one.default) for name, one in profile.toggles.items()}
+        toggles = {name: given.get(name, rule.default) for name, rule in profile.toggles.items()}
         origins = {".".join(path): origin for path, (_, origin) in self.values.items()}
         return Settings(
             **fields,
@@ -314,9 +322,10 @@ class _Gathered:
         """The origins of list entries, without those that a later file replaced."""
         kept = {}
         for key, origins in self.entries.items():
-            if (key,) in self.values:
-                value, _ = self.values[(key,)]
-                kept[key] = {entry: at for entry, at in origins.items() if entry in value}
+            if (key,) not in self.values:
+                continue
+            value, _ = self.values[(key,)]
+            kept[key] = {entry: origin for entry, origin in origins.items() if entry in value}
         return kept
 
 
@@ -345,7 +354,8 @@ def _build_sandbox(fields: dict[str, Any]) -> SandboxSettings:
 def _find_unknown_toggles(profile: Profile, origins: Mapping[str, Origin]) -> Iterator[Diagnostic]:
     for key, origin in origins.items():
         name = key.removeprefix("toggles.")
-        if name == key or name in profile.toggles:
+        is_toggle = name != key
+        if not is_toggle or name in profile.toggles:
             continue
         known = list(profile.toggles)
         nearest = nearest_names(name, known, most=len(known)) if known else ()

@@ -91,7 +91,8 @@ class AgentFilesRule(Table, frozen=True):
 
 
 def _is_project(templates: tuple[str, ...]) -> bool:
-    return any(place in template for template in templates for place in _PROJECT_PLACES)
+    whole = "\n".join(templates)
+    return any(place in whole for place in _PROJECT_PLACES)
 
 
 class ToggleRule(Table, frozen=True):

@@ -133,14 +133,19 @@ _LOOSENS = "a project can tighten the sandbox but not loosen it"
 def _check_sandbox(proposed: ProjectValue) -> str | None:
     """Only the user can allow more folders, the network, or no sandbox at all."""
     loosens = proposed.path[-1] == "write" or proposed.value in (True, "off")
-    return _LOOSENS if loosens and proposed.value != proposed.users else None
+    # What the user's own file says as well, a project may repeat.
+    if not loosens or proposed.value == proposed.users:
+        return None
+    return _LOOSENS
 
 
 def _check_sandbox_limit(proposed: ProjectValue) -> str | None:
     most = proposed.users
     if most is None:
         most = getattr(_SANDBOX, proposed.path[-1])
-    return None if proposed.value <= most else f"{_LOOSENS}, and the limit is {most:,}"
+    if proposed.value <= most:
+        return None
+    return f"{_LOOSENS}, and the limit is {most:,}"
 
 
 # What a project's file may not set freely, by setting (`*` is any name). Each function returns why

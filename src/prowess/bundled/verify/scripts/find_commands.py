@@ -19,23 +19,39 @@ def read(name: str) -> str:
 
 def find_commands() -> list[str]:
     """Commands in the order in which people usually try them."""
-    found = [f"make {target}" for target in dict.fromkeys(TARGET.findall(read("Makefile")))]
+    targets = dict.fromkeys(TARGET.findall(read("Makefile")))
+    commands = [f"make {target}" for target in targets]
+    commands += find_npm_commands()
+    commands += find_python_commands()
+    if Path("Cargo.toml").is_file():
+        commands += ["cargo run", "cargo test"]
+    if Path("go.mod").is_file():
+        commands += ["go run .", "go test ./..."]
+    return commands
+
+
+def find_npm_commands() -> list[str]:
+    """The scripts in package.json."""
     try:
         scripts = json.loads(read("package.json") or "{}").get("scripts", {})
-        found += [f"npm run {name}  # {command}" for name, command in scripts.items()]
+        return [f"npm run {name}  # {command}" for name, command in scripts.items()]
     except (ValueError, AttributeError):
-        found.append("# package.json cannot be read")
+        # Not JSON, or JSON of another shape.
+        return ["# package.json cannot be read"]
+
+
+def find_python_commands() -> list[str]:
+    """The scripts in pyproject.toml, and the tests if there seem to be any."""
     try:
         project = tomllib.loads(read("pyproject.toml"))
     except tomllib.TOMLDecodeError:
-        project = {}
-        found.append("# pyproject.toml cannot be read")
-    found += list(project.get("project", {}).get("scripts", {}))
-    if "pytest" in project.get("tool", {}) or Path("tests").is_dir() and project:
-        found.append("python -m pytest")
-    found += ["cargo run", "cargo test"] if Path("Cargo.toml").is_file() else []
-    found += ["go run .", "go test ./..."] if Path("go.mod").is_file() else []
-    return found
+        return ["# pyproject.toml cannot be read"]
+    commands = list(project.get("project", {}).get("scripts", {}))
+    has_pytest = "pytest" in project.get("tool", {})
+    has_tests = bool(project) and Path("tests").is_dir()
+    if has_pytest or has_tests:
+        commands.append("python -m pytest")
+    return commands
 
 
 if __name__ == "__main__":

@@ -87,7 +87,8 @@ def initialize(params):
 
 def answer(message):
     """The answer to a request; None for a notification and for what is no message."""
-    if not isinstance(message, dict) or "id" not in message or "method" not in message:
+    is_request = isinstance(message, dict) and "id" in message and "method" in message
+    if not is_request:
         return None
     method, params = message["method"], message.get("params") or {}
     reply = {"jsonrpc": "2.0", "id": message["id"]}
