@@ -5,7 +5,8 @@ snapshot.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 from prowess.discover.changes import ChangeCheck
@@ -119,47 +120,59 @@ class Project:
         `nested` are roots that a conversation found below the working folder. What `keep` refuses
         takes no part.
         """
-        return self._run(self._planner.plan(nested, keep=keep, earlier=self._earlier))
+        with self._pause_collection():
+            return self._run(self._planner.plan(nested, keep=keep, earlier=self._earlier))
 
     def scan_watched(self) -> tuple[Snapshot, tuple[Collision, ...], ChangeCheck]:
         """As `scan`, with a check that tells whether anything has changed since."""
-        plan = self._planner.plan(earlier=self._earlier, remember=True)
-        snapshot, collisions = self._run(plan)
-        listed = plan.scan.cache.finish()
+        with self._pause_collection():
+            plan = self._planner.plan(earlier=self._earlier, remember=True)
+            snapshot, collisions = self._run(plan)
         self._earlier = plan.scan.cache
-        return snapshot, collisions, self._watch(plan, snapshot, listed)
+        self._earlier.forget_earlier()
+        return snapshot, collisions, self._watch(plan, snapshot)
+
+    def _pause_collection(self) -> AbstractContextManager[None]:
+        # Other sources may wait for a server, and other threads need the collector meanwhile.
+        return pause_collection() if self._planner.has_only_folders else nullcontext()
 
     def _run(self, plan: ScanPlan) -> tuple[Snapshot, tuple[Collision, ...]]:
         scan = plan.scan
-        # Other sources may wait for a server, and other threads need the collector meanwhile.
-        paused = pause_collection() if len(scan.sources) == 1 else nullcontext()
-        with observe("scan", host=self.profile.name) as seen, paused:
+        with observe("scan", host=self.profile.name) as seen:
             snapshot, collisions = scan.run()
             scan.cache.save()
             if seen:
                 seen.note(candidates=len(snapshot.outcomes), skills=len(snapshot.skills))
         return snapshot, collisions
 
-    def _watch(
-        self, plan: ScanPlan, snapshot: Snapshot, listed: Mapping[str, Stamp | None]
-    ) -> ChangeCheck:
+    def _watch(self, plan: ScanPlan, snapshot: Snapshot) -> ChangeCheck:
         """What to look at: the roots, the folders below them, the skills and the settings."""
-        others = dict(listed)
-        for outcome in snapshot.outcomes:
-            skill = outcome.skill
-            if skill is None or skill.stamp is None:
-                continue
-            others[skill.location] = skill.stamp
-            if outcome.candidate.root.leaf:
-                # Nothing else in its folder can become a skill.
-                others.pop(skill.folder, None)
+        cache = plan.scan.cache
         roots = [root.path for root in snapshot.roots]
         composition = self.view.composition
         if composition is not None:
             roots = [path for path in roots if composition.is_watched(path)]
-            others = {path: stamp for path, stamp in others.items() if composition.is_watched(path)}
         watched = (*roots, *snapshot.settings.files, *plan.plugin_files)
-        return ChangeCheck(self.files, watched, others)
+        stamps = {path: cache.find_seen_stamp(path) for path in watched}
+        return ChangeCheck(self.files, stamps, partial(self._list_watched, cache, snapshot))
+
+    def _list_watched(
+        self, cache: ScanCache[Parsed], snapshot: Snapshot
+    ) -> Mapping[str, Stamp | None]:
+        """The folders that were listed and the skills, with the stamps they had."""
+        stamps = cache.list_seen_stamps()
+        for outcome in snapshot.outcomes:
+            skill = outcome.skill
+            if skill is None or skill.stamp is None:
+                continue
+            stamps[skill.location] = skill.stamp
+            if outcome.candidate.root.leaf:
+                # Nothing else in its folder can become a skill.
+                stamps.pop(skill.folder, None)
+        composition = self.view.composition
+        if composition is None:
+            return stamps
+        return {path: stamp for path, stamp in stamps.items() if composition.is_watched(path)}
 
     def offer(
         self,

@@ -70,6 +70,11 @@ class ScanPlanner:
         else:
             self.roots, self.sources = composition.roots, composition.sources
 
+    @property
+    def has_only_folders(self) -> bool:
+        """Whether skills come from folders alone, so that a scan waits for nobody."""
+        return not self.sources and self._registered.skills is None
+
     def plan(
         self,
         nested: Sequence[Root] = (),

@@ -157,13 +157,28 @@ class ScanCache(Generic[T]):
         is_fine = modified % 1_000_000_000 != 0
         return is_fine and newest < self._started - _TICK_NS
 
-    def finish(self) -> dict[str, Stamp | None]:
-        """The folders that were listed, with the stamps they had, None for one that may change
-        again and keep its stamp. What an earlier scan read is let go.
+    def find_seen_stamp(self, path: str) -> Stamp | None:
+        """The stamp that a folder had when it was listed, and that anything else has now.
+
+        None for a folder that may change again and keep its stamp, and for what is not there.
         """
+        kept = self._folders.get(path)
+        if kept is not None:
+            return kept.stamp
+        if path in self._unkept:
+            return self._unkept[path]
+        try:
+            return self.get_stamp(path)
+        except (OSError, ValueError):
+            return None
+
+    def list_seen_stamps(self) -> dict[str, Stamp | None]:
+        """Every folder that was listed, with its stamp as `find_seen_stamp` has it."""
+        return {path: kept.stamp for path, kept in self._folders.items()} | self._unkept
+
+    def forget_earlier(self) -> None:
+        """Let go of what an earlier scan read and this one did not need."""
         self._old_folders, self._old_readings = {}, {}
-        unkept, self._unkept = self._unkept, {}
-        return {path: kept.stamp for path, kept in self._folders.items()} | unkept
 
     def save(self) -> None:
         """Write the cache if enough changed. If it cannot be written, the next scan reads more."""

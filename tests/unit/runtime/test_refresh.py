@@ -249,7 +249,8 @@ def test_a_check_looks_at_a_bounded_number_and_comes_round() -> None:
         return get_stamp(path)
 
     files.get_stamp = count  # type: ignore[method-assign]
-    check = ChangeCheck(files, ["/s", "/none"], others, most=10)
+    roots = {"/s": get_stamp("/s"), "/none": get_stamp("/none")}
+    check = ChangeCheck(files, roots, lambda: others, most=10)
     asked.clear()
     for _ in range(3):
         assert not check.has_changed()
