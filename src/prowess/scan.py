@@ -133,12 +133,14 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             settings, self.profile.permissions, facts, agent=self.agent, given=self.rules
         )
         gate = SkillGate(self.profile.gate, facts=facts, settings=settings, permissions=permissions)
+        find_notes = gate.find_notes
         for claim in claims:
-            if claim.skill is not None:
-                claim.notes += claim.later
-                claim.notes += gate.find_notes(
-                    claim.skill.declared, claim.name, hidden_because=claim.hidden_because
-                )
+            skill = claim.skill
+            if skill is None:
+                continue
+            notes = find_notes(skill.declared, claim.name, hidden_because=claim.hidden_because)
+            if notes or claim.later:
+                claim.notes += (*claim.later, *notes)
 
 
 def _conclude(claims: Iterable[Claim]) -> tuple[Outcome, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -65,8 +66,8 @@ class FolderSource:
             if search.reporter is not None:
                 search.reporter.progress("searching for skills", count)
         in_order = [by_root[position] for position in range(len(roots))]
-        candidates = [one for found in in_order for one in found.candidates]
-        diagnostics = [one for found in in_order for one in found.diagnostics]
+        candidates = chain.from_iterable(found.candidates for found in in_order)
+        diagnostics = chain.from_iterable(found.diagnostics for found in in_order)
         all_diagnostics = (*self._diagnostics, *diagnostics, *ignores.diagnostics)
         return Discovered(tuple(candidates), all_diagnostics, roots)
 

@@ -8,9 +8,11 @@ directly in it, so loops end and the cost stays linear in the size of the tree.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
+from operator import attrgetter
 
 import msgspec
 
@@ -115,6 +117,7 @@ class Walk:
         self.stopped_after = ""
         self.is_late = False
         self._budget = budget
+        self._prefix = root.prefix
         manifests = root.prefix_from
         self._prefixes = PluginPrefixes(manifests, files) if manifests else None
         self._most_folders = min(_as_bound(limits.folders_per_root), budget.folders)
@@ -183,7 +186,7 @@ class Walk:
         location = f"{path}/{item.name}"
         if item.kind == "file" and not item.is_link:
             real = location if folder.real is path else folder.join_real(item.name)
-            candidate = Candidate(location, path, name, self.root, real, prefix=self.root.prefix)
+            candidate = Candidate(location, path, name, self.root, real, None, (), None, self._prefix)
         else:
             candidate = self._make_special(folder, item, name, location)
         if self._prefixes is not None:
@@ -320,7 +323,7 @@ def walk_skills(walk: Walk, start: Folder | None = None, *, min_depth: int, max_
             # The skills below belong to the plugin, whether it is on or off.
             continue
         if folder.depth < max_depth:
-            below = list(_choose_folders(walk, folder, items))
+            below = _choose_folders(walk, folder, items)
             waiting += below if by_level else reversed(below)
         elif not (has_skill or folder.again):
             _skip_deep(walk, folder, items)
@@ -364,7 +367,7 @@ def _take_files(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> None
             walk.add_ignored(folder, item, folder.name, why)
 
 
-def _choose_folders(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> Iterator[Folder]:
+def _choose_folders(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> list[Folder]:
     """The folders to search below one, without those that the host skips."""
     skip_names, hidden = walk.root.skip_names, walk.root.hidden
     pattern = walk.skip_pattern
@@ -373,30 +376,36 @@ def _choose_folders(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> 
     count = 0
     outer = folder.ignored or walk.ignored
     ignored = outer.enter(folder.path, items) if outer else None
+    chosen: list[Folder] = []
+    # There may be thousands of skills in one folder, so the same things are not asked for each.
+    base, depth, has_links = f"{folder.path}/", folder.depth + 1, folder.real is not folder.path
     for item in items:
         if item.kind != "folder":
             continue
         name = item.name
+        path = base + name
         is_skipped = name in skip_names or (name[0] == "." and (not hidden or name == never))
         if is_skipped:
-            _skip_by_name(walk, f"{folder.path}/{name}", item)
+            _skip_by_name(walk, path, item)
             continue
         if pattern is not None and pattern.search(name):
-            _skip_by_pattern(walk, f"{folder.path}/{name}", name)
+            _skip_by_pattern(walk, path, name)
             continue
         count += 1
         if count > most:
-            _take_beyond(walk, f"{folder.path}/{name}", name, most)
-        elif ignored and (why := ignored.find_folder(f"{folder.path}/{name}")):
+            _take_beyond(walk, path, name, most)
+        elif ignored and (why := ignored.find_folder(path)):
             reason, finding = why
-            _skip_inside(walk, f"{folder.path}/{name}", name, "gitignore", reason, (finding,))
+            _skip_inside(walk, path, name, "gitignore", reason, (finding,))
         elif item.is_link:
-            yield from follow_link(walk, folder, f"{folder.path}/{name}", name)
+            chosen += follow_link(walk, folder, path, name)
         else:
-            yield folder.enter(name, ignored)
+            real = folder.join_real(name) if has_links else path
+            chosen.append(Folder(path, real, name, depth, False, ignored))
     if count > most:
         message = f"The folder has {count} folders in it; only the first {most} are searched."
         walk.note("limit-reached", message, folder.path)
+    return chosen
 
 
 def follow_link(walk: Walk, folder: Folder, path: str, name: str) -> Iterator[Folder]:
@@ -438,7 +447,9 @@ def _skip_rest(walk: Walk, folders: Sequence[Folder], min_depth: int) -> None:
 
 def _skip_shallow(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> None:
     """SKILL.md where the host expects folders of skills."""
-    if any(item.name == SKILL_FILE and item.kind == "file" for item in items):
+    at = bisect_left(items, SKILL_FILE, key=attrgetter("name"))
+    found = items[at : at + 1]
+    if found and found[0].name == SKILL_FILE and found[0].kind == "file":
         reason = "it is in the root itself; this host searches only the folders below it"
         walk.add_skipped(folder.path, folder.name, "min_depth", reason)
 

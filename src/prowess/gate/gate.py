@@ -45,7 +45,7 @@ class SkillGate:
     ) -> list[Note]:
         """What a skill is missing, what denies it, what it waits for, what hides it."""
         # Most skills declare nothing that matters here, and a scan asks for every one of them.
-        if hidden_because is None and not self._asks_all and not _has_conditions(manifest):
+        if not self._asks_all and hidden_because is None and not _has_conditions(manifest):
             return []
         rules, facts, settings = self._rules, self._facts, self._settings
         notes = (

@@ -90,6 +90,15 @@ class Claim(msgspec.Struct, eq=False, gc=False):
 
     def conclude(self) -> Outcome:
         """How the candidate ended."""
+        if not self.notes:
+            # Nearly all of them, so without another call.
+            return Outcome(
+                candidate=self.candidate,
+                name=self.name,
+                state=_READY,
+                skill=self.skill,
+                diagnostics=self.diagnostics,
+            )
         return Outcome.conclude(self.candidate, self.name, self.skill, self.notes, self.diagnostics)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from math import inf
 from typing import Any
 
 import msgspec
@@ -51,10 +52,6 @@ class Parsed(msgspec.Struct, frozen=True, gc=False, array_like=True):
     valid: bool = True
     diagnostics: tuple[Diagnostic, ...] = ()
 
-    def fits(self, candidate: Candidate) -> bool:
-        """Whether this was made for a candidate of the same root and the same folder name."""
-        return self.root == candidate.root.id and self.default_name == candidate.default_name
-
 
 class CandidateReader:
     """The `ManifestReader` of one scan: the host's rules, and what earlier scans read.
@@ -81,6 +78,7 @@ class CandidateReader:
         self._header = header
         self._fields = fields
         self._limits = limits
+        self._largest = limits.file_bytes if limits.file_bytes > 0 else inf
         self._most_bytes = min(limits.file_bytes or MOST_BYTES, MOST_BYTES)
         self._strict = None
         if standard is not None:
@@ -98,20 +96,24 @@ class CandidateReader:
 
     def read_file(self, candidate: Candidate) -> Claim:
         """The claim of a candidate that is a file."""
-        if candidate.root.strict and self._strict is not None:
+        root = candidate.root
+        if root.strict and self._strict is not None:
             return self._strict.read_file(candidate)
         if candidate.skipped is not None or candidate.diagnostics:
             return _refuse_unread(candidate)
         kept = self._readings.find_reading(candidate.location)
-        if kept is None or not kept.reading.fits(candidate):
+        # What was read in another root or under another name of its folder may mean another thing.
+        if kept is None or (
+            kept.reading.root != root.id or kept.reading.default_name != candidate.default_name
+        ):
             try:
                 kept = self._read(candidate)
             except (OSError, ValueError) as error:
                 # Opening a path with a NUL in it is a ValueError.
                 return _refuse(candidate, (_report_unreadable(candidate, error),))
-        if kept.size > self._limits.file_bytes > 0:
+        if kept.size > self._largest:
             return _refuse_large(candidate, kept.size, self._limits.file_bytes)
-        if kept.links > 1 and not candidate.root.hard_links:
+        if kept.links > 1 and not root.hard_links:
             return _refuse_linked(candidate, kept.links)
         claim = _claim(candidate, kept.reading, self._load_file, kept.stamp, candidate.location)
         if self._fields.companion and claim.skill is not None:

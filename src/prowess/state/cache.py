@@ -21,7 +21,7 @@ from prowess.ports import FileSystem, FolderItem, Head, KeptReading, Stamp
 
 T = TypeVar("T")
 
-_FORMAT = 3
+_FORMAT = 4
 # A file that changes again within one tick of the clock after it was read keeps its stamp. What is
 # younger than a tick is therefore not kept, and read again next time. A time in whole seconds
 # comes from a coarse clock.
@@ -31,13 +31,19 @@ _MOST_CACHES = 200
 # Writing the cache costs as much as reading many files. If fewer than one in so many entries
 # changed, it stays as it is, and those few are read again next time.
 _FEW = 200
+# How a listing marks what its items are.
+_MARKS = {"file": "-", "folder": "d", "other": "?"}
+_KINDS = {mark: kind for kind, mark in _MARKS.items()}
 
 
 class KeptFolder(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A folder's listing and the stamp it had."""
+    """The stamp that a folder had, and its items as one text, such as `-SKILL.md/dscripts`.
+
+    Most folders of skills have the same few items in them, so equal texts are read once.
+    """
 
     stamp: Stamp
-    items: list[FolderItem]
+    listing: str
 
 
 class ScanCache(Generic[T]):
@@ -71,6 +77,7 @@ class ScanCache(Generic[T]):
         else:
             self._old_folders, self._old_readings = earlier._folders, earlier._readings
         self._folders: dict[str, KeptFolder] = {}
+        self._items: dict[str, list[FolderItem]] = {}
         # The other folders that were listed, with the stamps they had; None for a folder that may
         # change again and keep its stamp.
         self._unkept: dict[str, Stamp | None] = {}
@@ -107,12 +114,14 @@ class ScanCache(Generic[T]):
         A scan sees the same in a folder each time it asks, and most folders are looked at once.
         """
         kept = self._folders.get(path)
-        if kept is not None:
-            return kept.items
-        kept = self._old_folders.get(path)
-        if kept is not None and self.get_stamp(path) == kept.stamp:
+        if kept is None:
+            kept = self._old_folders.get(path)
+            if kept is None or self.get_stamp(path) != kept.stamp:
+                return self._list_anew(path)
             self._folders[path] = kept
-            return kept.items
+        return self._items.get(kept.listing) or self._parse(kept.listing)
+
+    def _list_anew(self, path: str) -> list[FolderItem]:
         if not self._remembers:
             return self._files.list_folder(path)
         # The stamp is taken first: a change while the folder is listed is then noticed next time.
@@ -121,9 +130,14 @@ class ScanCache(Generic[T]):
         self._made += 1
         is_settled = self._is_settled(stamp)
         if is_settled and not _has_link(items):
-            self._folders[path] = KeptFolder(stamp, items)
-        else:
-            self._unkept[path] = stamp if is_settled else None
+            listing = _render_listing(items)
+            self._folders[path] = KeptFolder(stamp, listing)
+            return self._items.setdefault(listing, items)
+        self._unkept[path] = stamp if is_settled else None
+        return items
+
+    def _parse(self, listing: str) -> list[FolderItem]:
+        items = self._items[listing] = _parse_listing(listing)
         return items
 
     def find_reading(self, location: str) -> KeptReading[T] | None:
@@ -203,6 +217,16 @@ class ScanCache(Generic[T]):
 def _has_link(items: list[FolderItem]) -> bool:
     """Whether a listing depends on more than its folder: a link's target can change alone."""
     return True in [item.is_link for item in items]
+
+
+def _render_listing(items: list[FolderItem]) -> str:
+    """Items that are no links as one text; no name has a slash in it."""
+    return "/".join([f"{_MARKS[item.kind]}{item.name}" for item in items])
+
+
+def _parse_listing(listing: str) -> list[FolderItem]:
+    marked = listing.split("/") if listing else ()
+    return [FolderItem(name[1:], _KINDS.get(name[:1], "other"), False) for name in marked]
 
 
 def _forget_oldest(folder: str) -> None:

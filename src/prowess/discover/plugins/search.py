@@ -91,7 +91,8 @@ def list_folders(path: str, files: FileSystem) -> list[str]:
     if files.find_kind(path) != "folder":
         return []
     try:
-        return [f"{path}/{item.name}" for item in files.list_folder(path) if item.kind == "folder"]
+        base = f"{path}/"
+        return [base + item.name for item in files.list_folder(path) if item.kind == "folder"]
     except OSError:
         # A plugin nobody can list has no skills that anybody could miss.
         return []
