@@ -186,7 +186,7 @@ class Walk:
         location = f"{path}/{item.name}"
         if item.kind == "file" and not item.is_link:
             real = location if folder.real is path else folder.join_real(item.name)
-            candidate = Candidate(location, path, name, self.root, real, None, (), None, self._prefix)
+            candidate = Candidate(location, path, name, self.root, real, prefix=self._prefix)
         else:
             candidate = self._make_special(folder, item, name, location)
         if self._prefixes is not None:

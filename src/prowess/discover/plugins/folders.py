@@ -95,13 +95,9 @@ def _find_between_skills(
 def _has_any(folder: str, names: set[str], files: FileSystem) -> bool:
     """Whether a folder has one of these names in it, or cannot be listed."""
     try:
-        items = files.list_folder(folder)
+        return not names.isdisjoint([item.name for item in files.list_folder(folder)])
     except OSError:
         return True
-    for item in items:
-        if item.name in names:
-            return True
-    return False
 
 
 FINDERS: dict[str, Finder] = {
