@@ -10,6 +10,7 @@ from prowess.model.skill import LoadedFrom, Scope
 from prowess.model.usage import Caller
 from prowess.profiles.schema import Table
 
+# Claude Code reads arguments like a line of shell, and loses what is no word there.
 Split = Literal["words", "shell"]
 
 Append = Literal["labelled", "plain", "never"]
@@ -36,10 +37,13 @@ class ArgumentRules(Table, frozen=True):
     placeholders: bool = False
     callers: tuple[Caller, ...] = ("user", "model")
     split: Split = "words"
+    # Claude Code counts arguments from 0, opencode from 1.
     first_index: int = 0
+    # Claude Code adds a label, opencode does not.
     append: Append = "never"
     variables: dict[str, Variable] = msgspec.field(default_factory=dict)
     without_folder: tuple[LoadedFrom, ...] = (LoadedFrom.MCP,)
+    # Claude Code does this, so that a caller cannot bring commands into a body.
     guard_marks: bool = False
 
 
@@ -57,10 +61,13 @@ class EmbeddedCommandRules(Table, frozen=True):
 
     recognised: bool = False
     seconds: float = 120.0
+    # Claude Code has BASH_DEFAULT_TIMEOUT_MS.
     milliseconds_variable: str = ""
     output_bytes: int = 30_000
     no_output: str = "(no output)"
+    # grep and its like end with 1 where they find nothing.
     tolerated: tuple[str, ...] = ()
+    # In Claude Code what comes from the company or with the host still runs.
     exempt: tuple[Scope, ...] = ()
 
 
@@ -76,10 +83,12 @@ class ResourceRules(Table, frozen=True):
     - `lines_after`: how many lines to add after it.
     """
 
+    # omp resolves them like any URL; refusing is safer and needs no rules to explain.
     dots: Literal["refuse", "fold"] = "refuse"
     content_types: dict[str, str] = msgspec.field(default_factory=dict)
     most_bytes: int = 10_000_000
     most_items: int = 1_000
+    # As in omp, whose model sees a range with a little of what is around it.
     lines_before: int = 1
     lines_after: int = 3
 
@@ -98,8 +107,10 @@ class ConditionRules(Table, frozen=True):
 
     below: tuple[str, ...] = ()
     below_skips: tuple[str, ...] = ()
+    # Claude Code's release lists such skills at once, whatever their `paths`.
     below_waits: bool = True
     ignore_case: bool = False
+    # The bound that Claude Code documents.
     most_patterns: int = 1_000
 
 
@@ -112,5 +123,6 @@ class CompactionRules(Table, frozen=True):
     """
 
     tokens: int = 0
+    # What Claude Code's release keeps of one skill.
     per_skill: int = 5_000
     least: int = 200

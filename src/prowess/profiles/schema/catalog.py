@@ -24,8 +24,10 @@ CatalogFormat = Literal[
     "xml",
 ]
 
+# Every order is some host's: `load-reversed` is Gemini CLI's, `path` Crush's.
 CatalogOrder = Literal["name", "locale", "source", "scope", "load", "load-reversed", "path"]
 
+# `angles` is Claude Code's, which leaves `&` alone.
 Escape = Literal["xml", "xml-apos", "text", "angles"]
 
 BudgetStrategy = Literal[
@@ -68,6 +70,7 @@ class CatalogRules(Table, frozen=True):
     """
 
     format: CatalogFormat = "xml"
+    # opencode had the list there before it moved to the system prompt.
     tool_format: CatalogFormat | Literal[""] = ""
     heading: str = ""
     order: CatalogOrder = "name"
@@ -77,10 +80,14 @@ class CatalogRules(Table, frozen=True):
     spaces: Literal["join", "keep"] = "join"
     when_to_use: bool = False
     when_to_use_joint: str = " - "
+    # opencode says that there are no skills; most hosts leave the section out.
     when_empty: Literal["nothing", "sentence"] = "nothing"
+    # omp lists no paths, so without such a tool no skill could be read.
     needs_skill_urls: bool = False
     always: Literal["list", "inject"] = "list"
+    # The commands that are built into Claude Code are in its list of skills, too.
     left_out_groups: tuple[str, ...] = ()
+    # OpenClaw lists `os: [Linux]` as ready and leaves it out of the prompt all the same.
     left_out_by: tuple[str, ...] = ("os",)
 
 
@@ -117,13 +124,17 @@ class BudgetRules(Table, frozen=True):
     characters_per_token: float = 4.0
     characters: int = 0
     without_window: int = 0
+    # Claude Code has SLASH_COMMAND_TOOL_CHAR_BUDGET.
     variable: str = ""
     tokens: int = 0
     most_tokens: int = 0
     window: int = 0
+    # JavaScript counts UTF-16 units; Codex estimates a token for every four bytes.
     units: Literal["characters", "utf16", "bytes4"] = "characters"
     counts: Literal["text", "lines"] = "text"
+    # Copilot lists names after its entries, in a room of their own.
     names: int = 0
+    # Claude Code's own skills, which are not ours to list, take room from the others.
     own_lines: int = 0
     skills: int = 0
     per_item: int = 0

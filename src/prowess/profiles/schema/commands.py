@@ -11,6 +11,7 @@ CommandForm = Literal["name", "skill-word", "skill-colon", "token", "mention"]
 
 CommandNaming = Literal["as-written", "hyphenated", "openclaw"]
 
+# `unique` is Codex's, which lists every skill of a name.
 CommandLookup = Literal["exact", "openclaw", "forgiving", "unique"]
 
 CommandOrder = Literal["name", "locale", "scope"]
@@ -70,22 +71,29 @@ class CommandRules(Table, frozen=True):
     enabled: bool = True
     forms: tuple[CommandForm, ...] = ("name",)
     naming: CommandNaming = "as-written"
+    # OpenClaw's bound.
     most_characters: int = 32
     reserved: tuple[str, ...] = ()
     order: CommandOrder = "name"
     lookup: CommandLookup = "exact"
+    # Codex gives the model the file as it is.
     whole_file: bool = False
     states: tuple[State, ...] = (State.DORMANT, State.HIDDEN, State.READY)
     left_out_by: tuple[str, ...] = ("agent_skills", "os")
+    # Most hosts do not know the field.
     user_invocable: bool = True
+    # Crush asks authors to opt in.
     needs_user_invocable: bool = False
     labels: bool = False
     aliases: bool = False
+    # In Claude Code `/fancy` finds `plugin:fancy`.
     short_names: bool = False
     location: Literal["found", "real"] = "found"
+    # OpenClaw's way to run a tool without asking a model.
     dispatch: bool = False
     message: MessageShape = "base-folder"
     mentions: MessageShape = "openclaw-references"
+    # This and the two below are OpenClaw's bounds.
     most_mentions: int = 8
     most_line: int = 512
     most_lead: int = 1_000
@@ -110,11 +118,15 @@ class ToolRules(Table, frozen=True):
     parameter: str = "name"
     arguments: str = "arguments"
     examples: int = 3
+    # Models copy what users type; Claude Code accepts it.
     slash: bool = False
+    # Copilot does.
     any_case: bool = False
     shape: ToolShape = "content-tag"
+    # opencode wrote a URL before it wrote a path.
     folder: Literal["path", "url"] = "path"
     files: int = 10
+    # opencode lists files with ripgrep, which heeds both.
     ignore_files: tuple[str, ...] = (".gitignore", ".ignore")
 
 
@@ -132,6 +144,7 @@ class RequestRules(Table, frozen=True):
     fields: tuple[str, ...] = ()
     efforts: tuple[str, ...] = ("low", "medium", "high", "max")
     numeric_effort: bool = False
+    # Claude Code's release runs forks in the background, earlier versions did not.
     background: bool | None = None
     hook_events: tuple[str, ...] = ()
     hook_types: tuple[str, ...] = ("command",)

@@ -8,6 +8,7 @@ import msgspec
 
 from prowess.profiles.schema import Table
 
+# Hosts disagree on every detail of the fences; each word here is what one of them does.
 FenceOpen = Literal["line", "exact-line", "trimmed", "prefix", "language", "line-or-language"]
 
 FenceClose = Literal[
@@ -120,27 +121,38 @@ class HeaderRules(Table, frozen=True):
     open: FenceOpen = "line"
     close: FenceClose = "line"
     missing: Literal["body", "invalid"] = "body"
+    # opencode reads such a file as all header; its parser takes the end for a fence.
     unclosed: Unclosed = "body"
+    # omp does, wherever the comments are.
     strip_comments: bool = False
     leading_blanks: bool = False
+    # opencode reads `---json`. It also runs `---js`, which nobody should copy.
     languages: tuple[str, ...] = ()
     broken: Broken = "invalid"
     not_a_mapping: Broken = "invalid"
     repairs: tuple[Repair, ...] = ()
+    # Gemini CLI and Qwen Code read what YAML refuses with a reader of their own.
     fallback: Fallback = ""
+    # Codex, Gemini CLI and Pi find no header behind one.
     byte_order_mark: bool = True
+    # Only omp reads such files.
     utf16: Utf16 = "refuse"
+    # Codex refuses the file; others replace what they cannot read.
     only_utf8: bool = False
     lone_cr: bool = True
     raw_controls: RawControls = "reject"
     line_separators: LineSeparators = "space"
+    # omp makes two spaces of each.
     tabs: Literal["kept", "spaces"] = "kept"
     tags: Literal["ignored", "defined"] = "ignored"
+    # YAML 1.1 has them and YAML 1.2 does not; hosts use parsers of both.
     merge_keys: bool = False
     scalar_fields: tuple[str, ...] = ()
     mapping_fields: tuple[str, ...] = ()
+    # Again a difference between the versions of YAML.
     leading_zeros: Literal["text", "number"] = "text"
     dates_are_text: bool = True
+    # OpenClaw turns everything into text; Codex keeps what the author wrote.
     values: HeaderValues = "typed"
     empty_file_is_skill: bool = False
 
@@ -196,6 +208,7 @@ class FieldRules(Table, frozen=True):
     """
 
     name_from: NameFrom = "either"
+    # Copilot rewrites spaces, Gemini CLI what file names cannot have.
     name_rewrite: NameRewrite = ""
     name_matches_folder: bool = False
     required: tuple[str, ...] = ()
@@ -212,14 +225,19 @@ class FieldRules(Table, frozen=True):
     reserved_names: tuple[str, ...] = ()
     refused_characters: str = ""
     label_pattern: str = ""
+    # Codex takes settings for its own interface from there.
     companion: Literal["", "openai"] = ""
+    # Codex collapses white space of any kind.
     one_line: bool = False
     joined_lists: tuple[str, ...] = ()
     name_pattern: str = ""
     true_words: tuple[str, ...] = ("true", "yes", "on", "1")
     false_words: tuple[str, ...] = ("false", "no", "off", "0")
+    # For omp and some others the text “true” does not hide a skill.
     flags_need_booleans: bool = False
+    # omp turns every key into camel case.
     camel_case: bool = False
+    # OpenClaw's release reads only `metadata`; older skills have the fields at the top.
     openclaw_at: tuple[str, ...] = ("top", "openclaw", "clawdbot")
     types: dict[str, tuple[FieldType, ...]] = msgspec.field(default_factory=dict)
     relative_paths: bool = False

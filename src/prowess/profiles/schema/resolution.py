@@ -11,8 +11,10 @@ from prowess.model.permission import Action
 from prowess.model.skill import Scope
 from prowess.profiles.schema import Table
 
+# `all` is Codex's, where nothing shadows; `path` is Crush's.
 Strategy = Literal["first", "last", "priority", "scope", "assembly", "path", "all"]
 
+# In omp a filtered skill hides nothing; in OpenClaw it takes its name with it.
 FilterTime = Literal["before", "after"]
 
 Collisions = Literal["all", "custom", "none"]
@@ -34,6 +36,7 @@ Filter = Literal[
 
 Check = Literal["os", "bins", "any_bins", "env", "config"]
 
+# opencode takes the last rule, Claude Code the strictest; ours guards against projects.
 Combine = Literal["last", "deny-first", "strictest"]
 
 RuleTable = dict[str, Action | dict[str, Action]]
@@ -70,7 +73,9 @@ class ResolutionRules(Table, frozen=True):
     """
 
     strategy: Strategy = "first"
+    # In Gemini CLI the last root wins, but the first skill within one.
     within_root: Literal["strategy", "first"] = "strategy"
+    # Copilot keeps the link, omp the first that finds its name free.
     same_file: Literal["strongest", "link", "first-loaded"] = "strongest"
     filters: FilterTime = "before"
     filter_order: tuple[Filter, ...] = (
@@ -84,10 +89,14 @@ class ResolutionRules(Table, frozen=True):
     )
     scopes: tuple[Scope, ...] = ()
     groups: tuple[str, ...] = ()
+    # In Claude Code a user's skill that waits does not hide a project's.
     waiting_compete: bool = True
+    # Claude Code lists a nested skill as `sub:name` beside the one it clashes with.
     qualify: tuple[Scope, ...] = ()
     reserved_labels: tuple[str, ...] = ()
+    # omp's release reports only those between custom folders.
     collisions: Collisions = "all"
+    # OpenClaw ignores `entries.NAME` for a skill that has a `skillKey`.
     override_names: Literal["either", "key"] = "either"
     listed: tuple[State, ...] = (
         State.INELIGIBLE,
@@ -120,6 +129,7 @@ class GateRules(Table, frozen=True):
     checks: tuple[Check, ...] = ()
     always_skips: tuple[Check, ...] = ()
     os_words: dict[str, str] = msgspec.field(default_factory=dict)
+    # OpenClaw's list and its prompt compare differently.
     os_as_written: bool = False
     programs: Literal["run", "path-entry"] = "run"
     config_defaults: dict[str, bool] = msgspec.field(default_factory=dict)
@@ -128,6 +138,7 @@ class GateRules(Table, frozen=True):
         "disable_model_invocation",
     )
     dormant_by: tuple[Literal["paths", "globs"], ...] = ()
+    # Claude Code takes `**` and `/**` for no condition, but `**/*` for one.
     unconditional: Literal["any", "all"] = "any"
     disabled_by_enabled: bool = True
 
@@ -153,8 +164,12 @@ class PermissionRules(Table, frozen=True):
     default: Action = Action.ALLOW
     base: RuleTable = msgspec.field(default_factory=dict)
     agents: dict[str, RuleTable] = msgspec.field(default_factory=dict)
+    # opencode has OPENCODE_PERMISSION.
     switch: str = ""
+    # Claude Code asks for a skill that brings tools or hooks.
     ask_for: tuple[str, ...] = ()
+    # Claude Code shows what is denied, and refuses it when called.
     hide_denied: bool = True
     deny_aliases: bool = False
+    # opencode matches skills with the same function as files.
     like_paths: bool = False

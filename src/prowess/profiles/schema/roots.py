@@ -21,6 +21,7 @@ Links = Literal[
     "known",
     "never",
 ]
+# `extra` is for OpenClaw's extra folders, which may be a root, a skill or hold `skills/`.
 Layout = Literal["skills", "commands", "extra"]
 
 
@@ -114,21 +115,28 @@ class RootRule(Table, frozen=True, kw_only=True):
     up_to: Boundary = "repository"
     without_repository: Boundary = "filesystem"
     skip_home: bool = False
+    # Codex reads `.agents/skills` from the top of the project down.
     farthest_first: bool = False
+    # Codex renames all skills below a plugin manifest, however far above it is.
     prefix_from: tuple[str, ...] = ()
     min_depth: int = 1
     max_depth: int = 1
     leaf: bool = True
+    # Codex stops at 2,000 folders, so the order decides which are found.
     by_level: bool = False
     hidden: bool = False
+    # Pi takes Markdown files in the root for skills.
     flat: bool = False
+    # Claude Code lists a skill in a folder called `.git`.
     git_folder: bool = False
     gitignore: bool = False
     ignore_files: tuple[str, ...] = ()
     links: Links = "follow"
+    # OpenClaw refuses them: they lead out of a root without being links.
     hard_links: bool = True
     skip_names: tuple[str, ...] = ()
     skip_pattern: str = ""
+    # Claude Code does this for linked worktrees.
     worktree_fallback: bool = False
     listed_with: str = ""
     empty_description: str | None = None
@@ -140,6 +148,7 @@ class RootRule(Table, frozen=True, kw_only=True):
     must_exist: bool = False
     name_pattern: str = ""
     path_list: str = ""
+    # omp does it for skills that a model has written.
     clean_descriptions: bool = False
 
 

@@ -47,12 +47,15 @@ class SettingsFileRule(Table, frozen=True):
     keys: dict[str, str] = msgspec.field(default_factory=dict)
     about_skills: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    # Claude Code keeps its servers in a file with the history of every project.
     only_keys: bool = False
     refuse_unknown: bool = False
+    # Gemini CLI joins the lists of disabled skills; most hosts replace them.
     join: tuple[str, ...] = ()
     relative_to: Literal["cwd", "file"] = "cwd"
     when: tuple[str, ...] = ()
     substitute_env: bool = False
+    # For omp the text “false” is true.
     truthy: bool = False
     nearest_first: bool = False
     unless: tuple[str, ...] = ()
