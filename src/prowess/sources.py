@@ -57,9 +57,11 @@ class _SourceOptions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         except ValueError:
             known = ", ".join(one.value for one in Scope)
             raise UsageError(f"There is no scope “{self.scope}”; the scopes are {known}.") from None
+        # Frozen for everybody else; a word of the user becomes the value that all code compares.
         msgspec.structs.force_setattr(self, "scope", scope)
-        is_number = isinstance(self.refresh, int | float) and self.refresh > 0
-        if not is_number and self.refresh not in ("auto", "manual", None):
+        is_seconds = isinstance(self.refresh, int | float) and self.refresh > 0
+        is_word = self.refresh in ("auto", "manual", None)
+        if not is_seconds and not is_word:
             raise UsageError(
                 f"`refresh` is {self.refresh!r}; it must be “auto”, “manual” or a number of"
                 " seconds above 0."
@@ -95,7 +97,7 @@ AnySource: TypeAlias = Folder | Package | Files | SkillSource | Callable[[], Con
 """What `Skills.of` takes; a function is the same as `Files(function)`."""
 
 
-class _Loader(msgspec.Struct, frozen=True, eq=False):
+class _MemoryLoader(msgspec.Struct, frozen=True, eq=False):
     """Files that are read into memory for each scan, and the path at which they appear."""
 
     path: str
@@ -117,7 +119,7 @@ class Composition:
         self._watched: list[str] = []
         self._profile = profile
         self._trusted: set[Source] = set()
-        self._loaders: list[_Loader] = []
+        self._loaders: list[_MemoryLoader] = []
         folders: list[str] = []
         for source in given:
             self._add(source, folders)
@@ -147,12 +149,15 @@ class Composition:
         failures = [self._try(loader) for loader in self._loaders]
         return tuple(failure for failure in failures if failure is not None)
 
-    def _try(self, loader: _Loader) -> Diagnostic | None:
+    def _try(self, loader: _MemoryLoader) -> Diagnostic | None:
         try:
-            files = {f"{loader.path}/{path}": data for path, data in _check(loader.load()).items()}
+            loaded = _check(loader.load())
+            files = {f"{loader.path}/{path}": content for path, content in loaded.items()}
             self.files.mount({loader.path: FilesInMemory(files)})
         except Exception as error:
-            cause = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            # The function is the user's own and may raise anything; a scan goes on without it.
+            kind = type(error).__name__
+            cause = f"{kind}: {error}" if str(error) else kind
             message = f"The source “{loader.name}” failed ({cause}); its skills are as they were."
             return diagnose("source-failed", message)
         return None
@@ -166,6 +171,7 @@ class Composition:
             self._add_package(source, folders)
         elif isinstance(source, Files):
             self._add_files(source)
+        # Before functions: an object with both methods may also be callable.
         elif hasattr(source, "find") and hasattr(source, "read"):
             self.sources = (*self.sources, source)
         elif callable(source):
@@ -181,11 +187,12 @@ class Composition:
         folder = find_package_folder(source.package, source.path)
         path = find_disk_path(folder)
         name = source.name or source.package
-        if path is not None:
-            folders.append(path)
-            self._add_root(source, path, default_name=name)
-        else:
+        if path is None:
+            # In an archive: then its files are read into memory, and programs cannot run them.
             self._add_memory(source, name, lambda: read_package_files(folder))
+            return
+        folders.append(path)
+        self._add_root(source, path, default_name=name)
 
     def _add_files(self, source: Files) -> None:
         given = source.files
@@ -201,11 +208,13 @@ class Composition:
 
     def _add_memory(self, source: _SourceOptions, name: str, load: Callable[[], Contents]) -> None:
         path = f"{IN_MEMORY}/{len(self.roots)}"
-        self._loaders.append(_Loader(path, name, load))
+        self._loaders.append(_MemoryLoader(path, name, load))
         self._add_root(source, path, default_name=name)
 
     def _add_root(self, source: _SourceOptions, path: str, *, default_name: str) -> None:
         scope = Scope(source.scope)
+        # The rule of the host for this scope, without what it says about places: what was named
+        # is read, also if git ignores it.
         rule = msgspec.structs.replace(
             find_rule(self._profile, scope),
             scope=scope,
@@ -224,10 +233,12 @@ class Composition:
         self.roots = (*self.roots, root)
         if source.trust:
             self._trusted.add(root.source)
-        refresh = source.refresh or ("auto" if isinstance(source, Folder) else "manual")
+        usual = "auto" if isinstance(source, Folder) else "manual"
+        refresh = source.refresh or usual
         if refresh == "auto":
             self._watched.append(path)
         elif not isinstance(refresh, str):
+            # All sources are scanned together, so the shortest time counts for all.
             self.seconds = min(refresh, self.seconds or refresh)
 
 
@@ -235,7 +246,7 @@ def _check(files: Any) -> dict[str, str | bytes]:
     """Files with plain relative paths. Raises TypeError and ValueError."""
     if not isinstance(files, Mapping):
         raise TypeError(f"files must be a mapping of paths to contents, not {_name(files)}")
-    found: dict[str, str | bytes] = {}
+    checked: dict[str, str | bytes] = {}
     for path, content in files.items():
         if not isinstance(path, str) or not isinstance(content, str | bytes):
             raise TypeError(
@@ -245,9 +256,10 @@ def _check(files: Any) -> dict[str, str | bytes]:
         refusal = find_refusal(path)
         if refusal is not None:
             raise ValueError(f"{path[:100]!r}: {refusal}")
+        # `a//b` and `a/b` are one file.
         folders, name = split_path(path)
-        found["/".join((*folders, name))] = content
-    return found
+        checked["/".join((*folders, name))] = content
+    return checked
 
 
 def _name(value: object) -> str:

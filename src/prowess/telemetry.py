@@ -65,14 +65,17 @@ def is_traced() -> bool:
 def _find_tracing() -> Any | None:
     """OpenTelemetry, where the program has set it up and not only loaded it."""
     trace = _find_module("opentelemetry.trace", "get_tracer_provider")
-    if trace is None or isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+    if trace is None:
         return None
-    return trace
+    # Until a program sets a provider, OpenTelemetry answers with a stand-in that drops all spans.
+    is_set_up = not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+    return trace if is_set_up else None
 
 
 def _find_module(name: str, needed: str) -> Any | None:
     """A module that the program has loaded; not one that another thread is just loading."""
     module = sys.modules.get(name)
+    # A module is in `sys.modules` before its body has run.
     return module if hasattr(module, needed) else None
 
 
@@ -134,6 +137,7 @@ class _Watched(Observation):
         failure = kind.__name__ if kind is not None else None
         is_suspended = failure == _SUSPENSION
         if is_suspended:
+            # A question to the user is no failure, and must not look like one on a dashboard.
             failure = None
             self.note(suspended=True)
         if self._logger is not None:
@@ -148,7 +152,9 @@ class _Watched(Observation):
 
     def _log(self, seconds: float, failure: str | None) -> None:
         assert self._logger is not None
-        shown = {**self._attributes, **({} if failure is None else {"error": failure})}
+        shown = dict(self._attributes)
+        if failure is not None:
+            shown["error"] = failure
         pairs = " ".join(f"{name}={value!r}" for name, value in shown.items())
         self._logger.debug("%s %.1f ms %s", self._operation, seconds * 1_000, pairs)
 

@@ -65,6 +65,7 @@ def sync_set(source: str, target: str, files: FileSystem | None = None) -> tuple
 
 def _sync(name: str, source: str, target: str, files: FileSystem) -> SyncedSkill:
     try:
+        # An earlier program may have been killed between its two renames.
         recover_folder(target)
     except MachineError as error:
         return SyncedSkill(name=name, status="failed", problem=str(error))
@@ -137,6 +138,8 @@ class BundledSetSource:
             links="never",
             is_fallback=True,
         )
+        # Reported with every scan, because the skills stay as they are until the program starts
+        # again.
         trouble = tuple(self._report(one) for one in self.synced if one.problem is not None)
         if search.project is None:
             return Discovered(diagnostics=trouble)

@@ -19,6 +19,7 @@ from prowess.model.tree import list_blocked
 from prowess.state.unpacked_files import find_refusal
 
 SKILL_FILE = "SKILL.md"
+# More than any index has; each costs requests.
 MOST_SKILLS = 1_000
 MOST_FILES = 512
 """How many files a skill may have; what hosts of skills over MCP must accept, too."""
@@ -96,6 +97,7 @@ def parse_index(data: bytes, url: str, *, kind: str = "any") -> ParsedIndex:
     if not isinstance(index, dict) or not isinstance(index.get("skills"), list):
         raise InvalidIndex("it is not an object with a list of `skills`")
     is_opencode = kind == "opencode"
+    # opencode drops the whole index for one wrong entry, and lists must agree with the host.
     if is_opencode:
         _check_opencode(index)
     else:
@@ -234,6 +236,7 @@ def _parse_file(listed: Any, name: str, url: str) -> RemoteFile:
         listed = listed.get("path")
     if not isinstance(listed, str) or not listed.strip():
         raise _RefusedEntry("source-entry-invalid", "one of its files has no path")
+    # `urljoin` would take the file from another server.
     if "://" in listed or listed.startswith("//"):
         raise _RefusedEntry(
             "source-other-origin", f"the file {listed[:100]!r} is a URL, not a path"
@@ -251,6 +254,8 @@ def _parse_artifact(item: dict[str, Any], url: str) -> RemoteEntry:
         raise _RefusedEntry("source-entry-invalid", "it has no `url`")
     digest = _read_digest(item)
     try:
+        # Redirects stay at the server of the index for the same reason: the user has named that
+        # one.
         resolved = urljoin(url, target)
         is_here = urlsplit(resolved)[:2] == urlsplit(url)[:2]
     except ValueError:

@@ -116,6 +116,7 @@ class _Sync:
             private_hosts=find_private_hosts(index),
         )
         self._cache = RemoteCache.of(project.facts, index.kind, index.url)
+        # Decided before any request, also before the name of the host is looked up.
         self._refusal = find_refusal(index, project)
         self._kept = self._cache.load()
         self._earlier = self._cache.load_failure()
@@ -162,6 +163,7 @@ class _Sync:
             self._is_fetched, self._earlier = True, None
 
     def _fail(self, code: str, message: str, retry_after: float | None) -> None:
+        # A server that asks for more time (`Retry-After`) gets it.
         pause = max(self._network.retry_minutes * _MINUTE, retry_after or 0.0)
         try:
             self._cache.note_failure(code, message, pause=pause)
@@ -234,6 +236,7 @@ def find_refusal(index: ConfiguredIndex, project: ScannedProject) -> Diagnostic 
         return None
     if not _needs_trust(index):
         return None
+    # Trust follows the file that names the index, not the folder that a command runs in.
     folder = origin.file.rpartition("/")[0] or "/"
     if project.is_trusted_folder(folder):
         return None

@@ -29,6 +29,7 @@ _MOST_URI = 2_000
 _NOT_IN_PROMPT_NAME = frozenset(" /\\")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\x00-\x1f\x7f\\]+", re.IGNORECASE)
+# What every address of a skill ends with; the folder before it is the skill.
 _OWN_FILE = "SKILL.md"
 
 
@@ -145,12 +146,14 @@ def _parse_files(data: Any, uri: str) -> dict[str, FileEntry] | None:
         raise EntryError(f"it has {len(data):,} files; at most {MOST_FILES} are used")
     base = uri.removesuffix(_OWN_FILE)
     files: dict[str, FileEntry] = {}
+    # By address, so that one that is listed twice counts once.
     for listed in data:
         file = _parse_file(listed)
         # A file elsewhere could be one of another skill, which needs an approval of its own.
         if not file.uri.startswith(base):
             raise EntryError("it lists a file outside of it")
         files[file.uri] = file
+    # Then an approval would not cover the instructions themselves.
     if uri not in files:
         raise EntryError(f"it does not list its own {_OWN_FILE}")
     if sum(file.size for file in files.values()) > MOST_BYTES:
@@ -270,6 +273,7 @@ _NUMBERS: tuple[tuple[re.Pattern[str], Callable[[str], float]], ...] = (
 
 
 def _render_key(key: str) -> str:
+    # Any other key could be read as something else than one key.
     is_plain = re.fullmatch(r"[A-Za-z_][\w-]*", key)
     return key if is_plain else msgspec.json.encode(key).decode()
 

@@ -56,7 +56,9 @@ if TYPE_CHECKING:
 _MINUTE = 60.0
 _HOUR = 3600.0
 _OFFERS_NOTHING = "offers-nothing"
+# How long a server is left alone if this machine was too busy to ask it.
 _BUSY_SECONDS = 30.0
+# A skill may have hundreds of files, and each line costs tokens.
 _MOST_FILES_SHOWN = 50
 
 
@@ -181,6 +183,7 @@ class AskedServer:
         self.connections = connections
         self._pause = network.retry_minutes * _MINUTE
         self._idle_pause = network.max_age_hours * _HOUR
+        # On disk, because each command of the shell is a process of its own.
         self._memory = RemoteCache.of(project.facts, "mcp", _make_key(server))
         self._earlier = self._memory.load_failure() if server.is_trusted else None
         self._known = self._find_known(network, is_forced=is_forced)
@@ -235,6 +238,7 @@ class AskedServer:
         hint = f" {error.hint}" if error.hint else ""
         failure = f"{error} Its skills are missing.{hint}"
         if not self.server.is_trusted:
+            # Nothing is remembered either: it is over as soon as the project is trusted.
             return _Failure("source-untrusted", failure)
         # A machine that is too busy to load the client is no fault of the server.
         pause = self._pause if self.connections.is_loaded else min(self._pause, _BUSY_SECONDS)
@@ -252,6 +256,7 @@ class AskedServer:
 
 def _make_key(server: McpServer) -> str:
     """What a failure belongs to: the server as it is configured. Only a digest of it is kept."""
+    # Where it was configured does not change what it answers; its command and its headers do.
     asked = msgspec.structs.replace(server, origin=Origin(), is_trusted=True)
     return f"mcp://{server.name}/{msgspec.json.encode(asked, order='sorted').decode()}"
 
@@ -296,6 +301,7 @@ def _list_servers(search: Search, project: ScannedProject) -> list[McpServer]:
 
 def _make_root(server: McpServer, project: ScannedProject) -> Root:
     path = f"mcp:{server.name}"
+    # No folder: the root only has the rules of the host for skills from elsewhere.
     root = project.plan_root(path, scope=Scope.REMOTE, provider=server.name)
     source = Source(server.name, "mcp", path, LoadedFrom.MCP, f"mcp:{server.name}")
     return msgspec.structs.replace(root, source=source, required=(), ignored_fields=())
@@ -414,6 +420,7 @@ class _ServedSkill:
             claim.skill,
             loader=loader,
             read_served=self._read_file,
+            # With a list of files an approval can be checked without asking the server.
             find_promise=None if self._entry.files is None else lambda: self._entry.digest,
         )
         return claim
@@ -434,6 +441,7 @@ class _ServedSkill:
         paths = self._entry.list_paths()
         if not paths:
             return []
+        # By this address a model reads the files with the tool that it has for all skills.
         shown = [f"- skill://{name}/{path}" for path in paths[:_MOST_FILES_SHOWN]]
         left = len(paths) - len(shown)
         more = [f"(and {left} more)"] if left > 0 else []
@@ -445,6 +453,7 @@ class _ServedSkill:
         try:
             self._check(data, self._entry, candidate, reader)
         except EntryError:
+            # The list may be minutes old, and the server may have a new version since.
             entry = self._ask_again()
             self._check_again(data, entry, candidate, reader)
             # A new version, and not a lie: approvals of the old one do not count for it.
@@ -483,6 +492,7 @@ class _ServedSkill:
             entry = parse_entry(data)
         except EntryError as error:
             raise McpServerError(self._server.name, f"lists a skill wrongly: {error}") from None
+        # Otherwise a server could answer with a skill that was approved.
         if entry.uri != uri:
             raise McpServerError(self._server.name, "answered with another skill")
         return entry
@@ -509,6 +519,7 @@ def download_file(connections: McpConnections, server: McpServer, uri: str) -> b
     contents = connections.request(
         server, lambda client: requests.read_resource(client, uri), seconds=READ_SECONDS
     )
+    # A resource may have several parts; a file has one.
     if len(contents) != 1:
         raise McpServerError(server.name, f"sent {len(contents)} files instead of one")
     try:

@@ -77,6 +77,7 @@ class HostLayout:
         self._files = LocalFiles()
         self._exports = ExportList(facts)
         self._known = self._exports.load()
+        # Nothing is written above this folder.
         self._top = skills.snapshot.repository or skills.snapshot.cwd
         self._source_profile = skills.profile
         self._own = dict(_find_own(skills, self._known))
@@ -162,6 +163,7 @@ class HostLayout:
         """What this host loses and the project's own does not."""
         own = list_losses(skill, self._source_profile, self._files)
         lost = list_losses(skill, host.profile, self._files)
+        # What even the project's own host does not support is no news.
         return tuple(one for one in lost if one not in own)
 
     def _get_folder(self, skill: Skill) -> str:
@@ -226,6 +228,7 @@ class HostLayout:
 
     def _render_link(self, source: str, target: str) -> str:
         """The link's text: relative, from where its folder really is."""
+        # Relative, so that the project can be moved; the kernel resolves it from the real folder.
         parent = posixpath.dirname(target)
         return posixpath.relpath(source, self._files.find_real_path(parent) or parent)
 
@@ -251,6 +254,7 @@ class HostLayout:
         finally:
             remove_tree(staged)
         content = self._render_content(source, target, laid_out.method)
+        # Noted after it is written: killed in between, the next run finds it equal.
         exported = Exported(target, source, content)
         self._exports.add(exported)
         self._known[target] = exported

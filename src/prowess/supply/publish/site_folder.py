@@ -151,12 +151,14 @@ class SiteFolder:
     def _check_folders(self, path: str) -> None:
         """Refuse a folder on the way that is a link: it may lead anywhere."""
         parts = path.split("/")[:-1]
+        # Every folder on the way counts: a link at the top leads everything elsewhere.
         for end in range(1, len(parts) + 1):
             folder = "/".join((self.path, *parts[:end]))
             if self._files.find_link(folder) is not None:
                 raise SiteTaken(folder)
 
     def _write(self, path: str, data: bytes) -> None:
+        # Without waiting for the disk: a site can always be published again.
         write_aside(f"{self.path}/{path}", data, sync=False)
 
     def _remove(self, path: str) -> None:
