@@ -8,8 +8,8 @@ from prowess.discover.ignored_paths import IgnoredPaths, Reason
 from prowess.discover.walk import (
     GIT_FOLDER,
     SKILL_FILE,
-    Folder,
     Walk,
+    WalkedFolder,
     follow_link,
     open_folder,
     open_root,
@@ -61,7 +61,7 @@ def _search_commands(walk: Walk) -> None:
 
     A SKILL.md makes its folder one command, so the other files beside it are none.
     """
-    waiting: list[tuple[Folder, str, Reason | None]] = [(open_root(walk), "", None)]
+    waiting: list[tuple[WalkedFolder, str, Reason | None]] = [(open_root(walk), "", None)]
     while waiting:
         folder, prefix, why = waiting.pop()
         items = walk.list_items(folder)
@@ -83,8 +83,8 @@ def _search_commands(walk: Walk) -> None:
 
 
 def _enter(
-    walk: Walk, folder: Folder, item: FolderItem, ignored: IgnoredPaths | None
-) -> Iterator[Folder]:
+    walk: Walk, folder: WalkedFolder, item: FolderItem, ignored: IgnoredPaths | None
+) -> Iterator[WalkedFolder]:
     """The folder to search for more commands, if the item is one."""
     is_hidden = item.name.startswith(".") and not walk.root.hidden
     if item.kind != "folder" or is_hidden or item.name == GIT_FOLDER:
@@ -99,7 +99,7 @@ def _enter(
 
 def _take_command(
     walk: Walk,
-    folder: Folder,
+    folder: WalkedFolder,
     item: FolderItem,
     prefix: str,
     why: Reason | None,
@@ -116,7 +116,7 @@ def _take_command(
 
 
 def _skip_beside_skill(
-    walk: Walk, folder: Folder, item: FolderItem, prefix: str, skill_file: str
+    walk: Walk, folder: WalkedFolder, item: FolderItem, prefix: str, skill_file: str
 ) -> None:
     """Keep a file that a SKILL.md in the same folder hides, so that it is not lost."""
     name = prefix + item.name.removesuffix(".md")
@@ -127,7 +127,9 @@ def _skip_beside_skill(
     )
 
 
-def _find_file(ignored: IgnoredPaths | None, folder: Folder, item: FolderItem) -> Reason | None:
+def _find_file(
+    ignored: IgnoredPaths | None, folder: WalkedFolder, item: FolderItem
+) -> Reason | None:
     return None if ignored is None else ignored.find_file(folder.path, item.name)
 
 
@@ -149,7 +151,7 @@ def _search_extra(walk: Walk) -> None:
         walk_skills(walk, min_depth=1, max_depth=_EXTRA_DEPTH)
 
 
-def _search_around(walk: Walk, folder: Folder) -> None:
+def _search_around(walk: Walk, folder: WalkedFolder) -> None:
     """A folder with `skills` in it, which is the root where every skill is inside it."""
     walk_skills(walk, min_depth=1, max_depth=walk.root.max_depth)
     inner = f"{folder.path}/skills"

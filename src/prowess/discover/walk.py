@@ -50,7 +50,7 @@ _SPECIAL_KINDS = {
 }
 
 
-class Folder(msgspec.Struct, gc=False):
+class WalkedFolder(msgspec.Struct, gc=False):
     """A folder to search: its path, the path without links (None if unknown), and its depth.
 
     Where no link leads to it, both paths are the same text, and so are those of what is in it.
@@ -65,11 +65,11 @@ class Folder(msgspec.Struct, gc=False):
     again: bool = False
     ignored: IgnoredPaths | None = None
 
-    def enter(self, name: str, ignored: IgnoredPaths | None = None) -> Folder:
+    def enter(self, name: str, ignored: IgnoredPaths | None = None) -> WalkedFolder:
         """A folder in this one that is not a link."""
         path = f"{self.path}/{name}"
         real = path if self.real is self.path else self.join_real(name)
-        return Folder(path, real, name, self.depth + 1, False, ignored)
+        return WalkedFolder(path, real, name, self.depth + 1, False, ignored)
 
     def join_real(self, name: str) -> str | None:
         """The path without links of an item in this folder; None if unknown."""
@@ -134,7 +134,7 @@ class Walk:
         """Keep a diagnostic that belongs to no candidate."""
         self.diagnostics.append(diagnose(code, message, file=path))
 
-    def list_items(self, folder: Folder) -> list[FolderItem]:
+    def list_items(self, folder: WalkedFolder) -> list[FolderItem]:
         """The items of a folder; empty if it cannot be listed or a limit is reached."""
         if self._listed == self._next_check and self._has_reached_limit():
             return []
@@ -180,7 +180,7 @@ class Walk:
         self.entered.clear()
         self._kept = 0
 
-    def add(self, folder: Folder, item: FolderItem, name: str) -> None:
+    def add(self, folder: WalkedFolder, item: FolderItem, name: str) -> None:
         """Keep a file as a candidate, in whatever state it is."""
         path = folder.path
         location = f"{path}/{item.name}"
@@ -199,7 +199,7 @@ class Walk:
         self.candidates.append(candidate)
 
     def _make_special(
-        self, folder: Folder, item: FolderItem, name: str, location: str
+        self, folder: WalkedFolder, item: FolderItem, name: str, location: str
     ) -> Candidate:
         """A candidate whose file is a link, or no file at all."""
         real = self.files.find_real_path(location) if item.is_link else None
@@ -215,7 +215,7 @@ class Walk:
         prefix = self.root.prefix
         return Candidate(location, folder.path, name, self.root, real, None, problem, prefix=prefix)
 
-    def add_ignored(self, folder: Folder, item: FolderItem, name: str, why: Reason) -> None:
+    def add_ignored(self, folder: WalkedFolder, item: FolderItem, name: str, why: Reason) -> None:
         """Keep a file that git ignores, as skipped; it does not count towards the limit."""
         reason, finding = why
         location = f"{folder.path}/{item.name}"
@@ -280,22 +280,24 @@ def _report_escape(path: str, real: str | None) -> Diagnostic:
     return diagnose("link-escapes", message, file=path)
 
 
-def open_root(walk: Walk) -> Folder:
+def open_root(walk: Walk) -> WalkedFolder:
     """The root itself as the first folder of its walk."""
     return open_folder(walk, walk.root.path)
 
 
-def open_folder(walk: Walk, path: str) -> Folder:
+def open_folder(walk: Walk, path: str) -> WalkedFolder:
     """A folder at which a walk starts."""
     name = path.replace("\\", "/").rstrip("/").rpartition("/")[2]
     real = walk.files.find_real_path(path)
     if real == path or (real is not None and walk.root.links == "real-folder"):
         # The same text twice says that no link leads here.
-        return Folder(real, real, name, 0)
-    return Folder(path, real, name, 0)
+        return WalkedFolder(real, real, name, 0)
+    return WalkedFolder(path, real, name, 0)
 
 
-def walk_skills(walk: Walk, start: Folder | None = None, *, min_depth: int, max_depth: int) -> None:
+def walk_skills(
+    walk: Walk, start: WalkedFolder | None = None, *, min_depth: int, max_depth: int
+) -> None:
     """Folders that hold SKILL.md, between two depths. Where the root says that a skill's folder is
     a leaf, it is not searched further.
     """
@@ -331,7 +333,7 @@ def walk_skills(walk: Walk, start: Folder | None = None, *, min_depth: int, max_
             _skip_nested(walk, folder, items)
 
 
-def _take_skill(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> bool:
+def _take_skill(walk: Walk, folder: WalkedFolder, items: Sequence[FolderItem]) -> bool:
     """Keep the folder's SKILL.md, if it has one; a file that only looks like one is reported."""
     outer = ignored = folder.ignored or walk.ignored
     for item in items:
@@ -353,7 +355,7 @@ def _take_skill(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> bool
     return False
 
 
-def _take_files(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> None:
+def _take_files(walk: Walk, folder: WalkedFolder, items: Sequence[FolderItem]) -> None:
     """Keep the Markdown files directly in a root as skills; the root names them."""
     outer = folder.ignored or walk.ignored
     ignored = outer.enter(folder.path, items) if outer else None
@@ -367,7 +369,9 @@ def _take_files(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> None
             walk.add_ignored(folder, item, folder.name, why)
 
 
-def _choose_folders(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> list[Folder]:
+def _choose_folders(
+    walk: Walk, folder: WalkedFolder, items: Sequence[FolderItem]
+) -> list[WalkedFolder]:
     """The folders to search below one, without those that the host skips."""
     skip_names, hidden = walk.root.skip_names, walk.root.hidden
     pattern = walk.skip_pattern
@@ -376,7 +380,7 @@ def _choose_folders(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> 
     count = 0
     outer = folder.ignored or walk.ignored
     ignored = outer.enter(folder.path, items) if outer else None
-    chosen: list[Folder] = []
+    chosen: list[WalkedFolder] = []
     # There may be thousands of skills in one folder, so the same things are not asked for each.
     base, depth, has_links = f"{folder.path}/", folder.depth + 1, folder.real is not folder.path
     for item in items:
@@ -401,14 +405,14 @@ def _choose_folders(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> 
             chosen += follow_link(walk, folder, path, name)
         else:
             real = folder.join_real(name) if has_links else path
-            chosen.append(Folder(path, real, name, depth, False, ignored))
+            chosen.append(WalkedFolder(path, real, name, depth, False, ignored))
     if count > most:
         message = f"The folder has {count} folders in it; only the first {most} are searched."
         walk.note("limit-reached", message, folder.path)
     return chosen
 
 
-def follow_link(walk: Walk, folder: Folder, path: str, name: str) -> Iterator[Folder]:
+def follow_link(walk: Walk, folder: WalkedFolder, path: str, name: str) -> Iterator[WalkedFolder]:
     """The folder behind a link, where the root's rule for links allows it."""
     real = walk.files.find_real_path(path)
     if not walk.links.allows_folder(walk.root, real):
@@ -421,7 +425,7 @@ def follow_link(walk: Walk, folder: Folder, path: str, name: str) -> Iterator[Fo
         # It leads back to a folder that we are in.
         return
     shown = real if walk.root.links in _SHOW_REAL else path
-    target = Folder(shown, real, name, folder.depth + 1, False, folder.ignored)
+    target = WalkedFolder(shown, real, name, folder.depth + 1, False, folder.ignored)
     if real in walk.entered:
         # Only what is directly in it can be a skill of its own; the rest was found before.
         target.depth, target.again = walk.root.max_depth, True
@@ -437,7 +441,7 @@ def _is_inside(path: str | None, folder: str) -> bool:
 # missing; only one folder deep, because searching everything would cost what skipping saves.
 
 
-def _skip_rest(walk: Walk, folders: Sequence[Folder], min_depth: int) -> None:
+def _skip_rest(walk: Walk, folders: Sequence[WalkedFolder], min_depth: int) -> None:
     """The skills of folders that were still waiting when a limit was reached."""
     reason = f"the search for skills stopped after {walk.stopped_after}"
     for folder in folders[:_MOST_LATE_PROBES] if walk.is_late else folders:
@@ -445,7 +449,7 @@ def _skip_rest(walk: Walk, folders: Sequence[Folder], min_depth: int) -> None:
             walk.add_skipped(folder.path, folder.name, walk.stopped_by or "", reason)
 
 
-def _skip_shallow(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> None:
+def _skip_shallow(walk: Walk, folder: WalkedFolder, items: Sequence[FolderItem]) -> None:
     """SKILL.md where the host expects folders of skills."""
     at = bisect_left(items, SKILL_FILE, key=attrgetter("name"))
     found = items[at : at + 1]
@@ -454,7 +458,7 @@ def _skip_shallow(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> No
         walk.add_skipped(folder.path, folder.name, "min_depth", reason)
 
 
-def _skip_deep(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> None:
+def _skip_deep(walk: Walk, folder: WalkedFolder, items: Sequence[FolderItem]) -> None:
     """Skills one folder deeper than the host searches: a folder around folders is a common
     mistake.
     """
@@ -471,7 +475,7 @@ def _skip_deep(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> None:
         walk.add_skipped(path, name, "max_depth", reason, (finding,))
 
 
-def _skip_nested(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> None:
+def _skip_nested(walk: Walk, folder: WalkedFolder, items: Sequence[FolderItem]) -> None:
     """Skills inside the folder of a skill, where the host does not search."""
     reason = f"it is inside another skill, {folder.name}; this host does not search there"
     outer = f"{folder.path}/{SKILL_FILE}"
