@@ -223,9 +223,9 @@ class _SourceFetch:
             return None
         if kept.version != entry.version:
             return None
-        paths = tuple(sorted(file.path for file in entry.files))
+        listed = tuple(sorted(file.path for file in entry.files))
         # What an archive has in it is known only when it is unpacked.
-        if entry.archive is None and kept.files != paths:
+        if entry.archive is None and kept.files != listed:
             return None
         files = self._cache.load_files(entry.name, kept.files, MOST_SKILL_BYTES)
         if files is None:

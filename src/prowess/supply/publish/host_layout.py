@@ -96,13 +96,15 @@ class HostLayout:
     ) -> Iterator[LaidOut]:
         """What is done for one host. Nothing is written."""
         folder = choose_project_folder(host)
-        root = next((one for one in host.snapshot.roots if one.path == folder), None)
+        method, switched_off_by = COPY if copy else LINK, None
         # A folder that does not exist yet is no root of this scan, but of the next one.
-        follows_links = root is None or root.links not in _NO_LINKS
-        method = LINK if follows_links and not copy else COPY
+        root = next((one for one in host.snapshot.roots if one.path == folder), None)
+        if root is not None:
+            switched_off_by = root.disabled_by
+            if root.links in _NO_LINKS:
+                method = COPY
         used = (one for one in host.snapshot.outcomes if one.state not in _NOT_USED)
         already_read = {outcome.candidate.real for outcome in used}
-        switched_off_by = None if root is None else root.disabled_by
         for skill in chosen:
             planned = self._plan_skill(skill, host, folder, method, already_read)
             if switched_off_by is None or planned.action == "reads":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 
 from prowess.shell.command_list import Pipelines, list_pipelines
 from prowess.shell.program_words import unwrap
@@ -121,6 +122,13 @@ class ProgramCall:
         """The first argument that is not an option; empty if there is none."""
         return next((word for word in self.arguments if not word.startswith("-")), "")
 
+    def has_option(self, option: re.Pattern[str], value: re.Pattern[str]) -> bool:
+        """Whether an option of this shape is followed by a value of this shape."""
+        for word, following in pairwise(self.arguments):
+            if option.fullmatch(word) and value.fullmatch(following):
+                return True
+        return False
+
     @property
     def input(self) -> Iterator[ProgramCall]:
         """The calls whose output it reads."""
@@ -130,6 +138,11 @@ class ProgramCall:
     def is_shell(self) -> bool:
         """Whether it is a shell."""
         return self.name in SHELLS
+
+    @property
+    def takes_program(self) -> bool:
+        """Whether its first operand, or its input, is a program that it runs."""
+        return self.is_shell or self.is_interpreter
 
     @property
     def is_interpreter(self) -> bool:
@@ -158,10 +171,8 @@ class ProgramCall:
             return self.arguments[:1] in (("/dev/stdin",), ("-",))
         if self.is_shell and not _READ_INPUT.isdisjoint(self.arguments):
             return True
-        if not (self.is_shell or self.is_interpreter):
-            return False
         # With `-c` or a file the program is an argument, and what is read is its data.
-        return _LEAVE_INPUT.issuperset(self.arguments)
+        return self.takes_program and _LEAVE_INPUT.issuperset(self.arguments)
 
 
 def parse_command_lines(script: str) -> Iterator[tuple[int, CommandLine]]:

