@@ -40,10 +40,13 @@
     ├── ScriptRefused            a script of a skill that is not run; has the reason
     ├── CommandFailed            a command inside a skill failed; has the command and last output
     ├── SourceFailed             a source that could not be fetched, or has nothing to install
-    │   └── RefusedTree          files that are not installed, because they could do harm
+    │   ├── RefusedTree          files that are not installed, because they could do harm
+    │   └── PrivateHost          a host of a private network that only a lock file names
     ├── InvalidLock              a prowess.lock that cannot be used
     ├── LocalChanges             installed skills that were edited here
     ├── MergeConflict            files that were changed here and upstream in the same lines
+    ├── InvalidPolicy            a policy.toml that cannot be used
+    ├── AgainstPolicy            a skill that the policy of this machine does not allow
     ├── McpServerError           an MCP server that cannot be used; has its name and the problem
     └── MachineError             the machine refused: a file cannot be written, a program is missing
 
@@ -67,6 +70,8 @@ def shorten(text: str, most: int = MOST_SHOWN) -> str:
 class ProwessError(Exception):
     """The base of every exception that Prowess raises deliberately."""
 
+    # 1: there is something to decide or to fix; 2: the request or a file that it needs is wrong;
+    # 3: no such name; 4: the machine or foreign code failed; 5: not permitted; 130: cancelled.
     exit_code = 2
 
     @property
@@ -260,7 +265,8 @@ class SettingError(ProwessError):
 def _make_sentence(key: str | None, problem: str) -> str:
     """A problem with a key as a sentence; a problem may end with a question (did you mean …?)."""
     subject = f"`{key}` " if key else ""
-    return f"{subject}{problem}{'' if problem.endswith('?') else '.'}"
+    end = "" if problem.endswith("?") else "."
+    return f"{subject}{problem}{end}"
 
 
 class SwitchError(ProwessError):
@@ -323,10 +329,7 @@ def nearest_names(name: str, known: Iterable[str], *, most: int = 3) -> tuple[st
         folded.setdefault(candidate.casefold(), candidate)
     typed = name.casefold()
     close = difflib.get_close_matches(typed, folded, n=most, cutoff=0.6)
-    ratios = [difflib.SequenceMatcher(None, match, typed).ratio() for match in close]
+    ratios = {match: difflib.SequenceMatcher(None, match, typed).ratio() for match in close}
     # Beside a name that differs by a letter, one that shares a few letters is no help.
-    return tuple(
-        folded[match]
-        for match, ratio in zip(close, ratios, strict=True)
-        if ratio >= ratios[0] - _MUCH_WORSE
-    )
+    least = max(ratios.values(), default=0) - _MUCH_WORSE
+    return tuple(folded[match] for match in close if ratios[match] >= least)

@@ -12,6 +12,7 @@ from prowess.model.origin import Origin
 Transport = Literal["stdio", "http", "sse"]
 """How a server is reached: a program with pipes, streamable HTTP, or the older HTTP with SSE."""
 
+# The same as in `model.settings`, which imports this module.
 _MASK = "[secret]"
 
 

@@ -17,6 +17,7 @@ from prowess.model.source_status import SourceStatus
 _LOST = (State.SHADOWED, State.DUPLICATE)
 
 
+# Compared by identity and with `weakref`, because it is a key of `project.snapshot_memo`.
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True):
     """What was found, at one moment, under one host's rules. A reload gives a new one.
 

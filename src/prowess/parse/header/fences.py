@@ -24,6 +24,7 @@ _CLOSING_PREFIX = re.compile(r"(?<=[\r\n])---(?:\r\n?|\n)?")
 _CLOSING_WHOLE_LINE = re.compile(r"(?<=\n)---(?:\r?\n|(?s:.*))")
 _CLOSING_ANYWHERE = re.compile(r"---\s*")
 _PLAIN_CLOSING = re.compile(r"(?<![^\r\n])---[ \t]*(?:[\r\n]|\Z)")
+# What a lone CR becomes keeps its place, so that positions hold in the original text, too.
 _LONE_CR = re.compile(r"\r(?!\n)")
 # An atomic group: where one line end can be read as two, a failing search would try every way of
 # doing so.
@@ -74,8 +75,7 @@ def split_header(text: str, rules: HeaderRules) -> Split:
     if blank is not None:
         text = text[blank.end() :]
         skipped = len(LINE_END.findall(blank[0]))
-    # For a host to which a lone CR is text, fences are searched for in a text without any. One
-    # character replaces another, so that positions are the same in both.
+    # For a host to which a lone CR is text, fences are searched for in a text without any.
     lines = text if rules.lone_cr else _LONE_CR.sub("\0", text)
     opened = _OPENINGS[rules.open](lines, rules)
     if opened is None:
@@ -207,6 +207,7 @@ _CLOSINGS: dict[FenceClose, re.Pattern[str]] = {
     "exact-line": _CLOSING_EXACT_LINE,
     "trimmed": _CLOSING_TRIMMED,
     "line-prefix": _CLOSING_PREFIX,
+    # Gemini CLI loses the body of a file whose closing line has anything after the dashes.
     "line-prefix-or-end": _CLOSING_WHOLE_LINE,
     "anywhere": _CLOSING_ANYWHERE,
 }

@@ -52,7 +52,9 @@ def find_lead(body: str) -> str:
     if not line.startswith("#"):
         return line
     rest = line.lstrip("#")
-    is_heading = len(line) - len(rest) <= _DEEPEST_HEADING and rest[:1] in ("", " ", "\t")
+    level = len(line) - len(rest)
+    # As in Markdown: `#tag` is text, and so are more marks than headings have levels.
+    is_heading = level <= _DEEPEST_HEADING and rest[:1] in ("", " ", "\t")
     return rest.lstrip() if is_heading else line
 
 
@@ -63,4 +65,6 @@ def find_short_lead(body: str) -> str:
     line = body.lstrip().partition("\n")[0].rstrip()
     heading = _MARKED_HEADING.fullmatch(line)
     text = heading[1] if heading else line
-    return text if count_utf16(text) <= _MOST_UNITS else take_utf16(text, _KEPT_UNITS) + "..."
+    if count_utf16(text) <= _MOST_UNITS:
+        return text
+    return take_utf16(text, _KEPT_UNITS) + "..."

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
 
+# Most repeats are bounded: a line that was made to be slow must cost no more than a long one.
 _FENCE = re.compile(r"([ \t]{0,12})(```+|~~~+)[ \t]*([\w+-]*)")
 _LINK = re.compile(
     r"\]\(\s{0,4}"

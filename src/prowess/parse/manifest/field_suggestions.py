@@ -41,12 +41,12 @@ def find_near(key: str, known: tuple[str, ...], *, among_few: bool = False) -> s
         is_plural = word[:-1] in folded
         if is_plural or word in _OTHER_WORDS:
             return None
+    allowed = {other: _count_allowed(word, other, among_few=among_few) for other in folded}
     # A key that is one error away is more likely than any that is two away.
     for errors in (1, 2):
-        for other, known_key in folded.items():
-            allowed = _count_allowed(word, other, among_few=among_few)
-            if errors <= allowed and _is_within(word, other, errors):
-                return known_key
+        for other, most_errors in allowed.items():
+            if errors <= most_errors and _is_within(word, other, errors):
+                return folded[other]
     return None
 
 

@@ -179,12 +179,14 @@ def _read_arguments(
 
 
 FIELDS: dict[str, Field] = {
+    # The standard
     "name": Field("name", _read_text),
     "description": Field("description", _read_text),
     "license": Field("license", _read_text),
     "compatibility": Field("compatibility", _read_text),
     "metadata": Field("metadata", _read_metadata),
     "allowed-tools": Field("allowed_tools", _read_list(split_tools)),
+    # Claude Code; other hosts have taken some of them over
     "disallowed-tools": Field("disallowed_tools", _read_list(split_tools)),
     "when_to_use": Field("when_to_use", _read_text),
     "argument-hint": Field("argument_hint", _read_hint),
@@ -197,17 +199,19 @@ FIELDS: dict[str, Field] = {
     "agent": Field("agent", _read_text),
     "hooks": Field("hooks", _read_mapping),
     "paths": Field("paths", _read_list(split_patterns)),
-    "globs": Field("globs", _read_list(split_patterns)),
     "shell": Field("shell", _read_words("bash", "powershell", "none")),
     "user-invocable": Field("user_invocable", _read_flag),
     "disable-model-invocation": Field("disable_model_invocation", _read_flag),
+    "aliases": Field("aliases", _read_list(split_names)),
+    # omp
+    "globs": Field("globs", _read_list(split_patterns)),
     "hide": Field("hide", _read_flag),
     "alwaysApply": Field("always_apply", _read_flag),
     "enabled": Field("enabled", _read_flag),
+    # OpenClaw; its other fields are in a table of their own, because of the places they can be in
     "command-dispatch": Field("command_dispatch", _read_words("tool")),
     "command-tool": Field("command_tool", _read_text),
     "command-arg-mode": Field("command_arg_mode", _read_words("raw")),
-    "aliases": Field("aliases", _read_list(split_names)),
 }
 
 # OpenClaw takes its three command fields with underscores too.
@@ -250,6 +254,7 @@ def read_manifest(
         else:
             values[field.attribute] = read(key, value, fields, findings)
     if others:
+        # Whether OpenClaw's keys count or not, they are no misspelt ones.
         unknown = [key for key in others if key not in OPENCLAW_KEYS]
         report_misspelt(unknown[:MOST_LOOKED_UP], FIELD_NAMES, findings)
     if "arguments" in values:

@@ -80,10 +80,7 @@ def understand(
     if fields.refused_characters:
         _check_characters(name, fields, findings)
     if "name" in required and "name" not in frontmatter:
-        # Hosts that always need a name have reported it above; this is a root that needs one.
-        is_reported = any(finding.code == "name-missing" for finding in findings)
-        if not is_reported:
-            findings.append(_report_missing_name(fields))
+        _require_name(fields, findings)
     _check_host_rules(frontmatter, name, default_name, description, fields, findings)
     if fields.strict:
         _check_standard(reading, name, default_name, description, manifest, fields, findings)
@@ -160,6 +157,13 @@ def _name_authority(fields: FieldRules) -> str:
 def _report_missing_name(fields: FieldRules) -> Diagnostic:
     message = f"The header has no `name`; {_name_authority(fields)} requires one."
     return diagnose("name-missing", message, field="name")
+
+
+def _require_name(fields: FieldRules, findings: Findings) -> None:
+    """Report that a root requires a name, unless the host, which always does, has reported it."""
+    is_reported = any(finding.code == "name-missing" for finding in findings)
+    if not is_reported:
+        findings.append(_report_missing_name(fields))
 
 
 def _is_absent(value: Any) -> bool:
@@ -418,6 +422,7 @@ def _check_host_rules(
     findings: Findings,
 ) -> None:
     """What some hosts refuse beyond the standard; most have none of these rules."""
+    # Copilot, Crush and Qwen Code check the types of fields themselves.
     if fields.types or fields.relative_paths:
         _check_types(frontmatter, fields, findings)
     if fields.most_description and description:

@@ -24,6 +24,7 @@ OPENAI_FILE = "agents/openai.yaml"
 _PRODUCTS = ("chatgpt", "codex", "atlas")
 _OWN_PRODUCT = "codex"
 
+# What is longer is dropped, not cut.
 _MOST_NAME, _MOST_TEXT = 64, 1_024
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 

@@ -26,6 +26,7 @@ from prowess.profiles.schema.header import FieldRules
 Findings = list[Diagnostic]
 
 _KINDS = ("brew", "node", "go", "uv", "download")
+# What Node calls systems, and what people call them. Another word is no error, but a likely slip.
 _SYSTEMS = frozenset(
     "darwin macos mac osx linux gnu win32 windows win freebsd openbsd netbsd sunos aix android"
     " cygwin haiku".split()
@@ -131,6 +132,7 @@ def _report_type(key: str, value: Any, expected: str, hint: str, findings: Findi
 
 def _parse_packed(value: Any) -> Any:
     """A list or a mapping that this host has made JSON text of."""
+
     if not isinstance(value, str) or value[:1] not in ("[", "{"):
         return value
     parsed = parse_json(value)

@@ -29,6 +29,8 @@ _INNER_KEY = re.compile(
 )
 # An entry that is valid for sure, without asking the parser.
 _PLAIN_ENTRY = re.compile(r"[A-Za-z_][\w-]*:(?: [A-Za-z][\w ./-]*)?", re.ASCII)
+# They begin at the first blank of a run only: if they could begin at each, a long run would take
+# quadratic time.
 _COMMENT = re.compile(r"(?<![ \t])[ \t]+#(?=[ \t]|$)")
 _HASH_IN_TEXT = re.compile(r"(?<![ \t])[ \t]+#(?=[^\s#])")
 _OPEN, _CLOSE = "[{", "]}"
@@ -314,12 +316,12 @@ class Brackets:
             if match.start() == escaped:
                 continue
             character = match[0]
-            if self.quote:
-                # YAML has escapes in double quotes only; in single ones a backslash is text.
-                if character == "\\" and self.quote == '"':
-                    escaped = match.end()
-                elif character == self.quote:
-                    self.quote = ""
+            # YAML has escapes in double quotes only; in single ones a backslash is text.
+            is_escape = character == "\\" and self.quote == '"'
+            if is_escape:
+                escaped = match.end()
+            elif self.quote:
+                self._close_quote(character)
             elif character in _QUOTES:
                 self.quote = character
             elif character in _OPEN:
@@ -327,6 +329,10 @@ class Brackets:
             elif character in _CLOSE and self._close_bracket(character):
                 return True
         return False
+
+    def _close_quote(self, character: str) -> None:
+        if character == self.quote:
+            self.quote = ""
 
     def _close_bracket(self, character: str) -> bool:
         """Whether this closes the outermost bracket."""

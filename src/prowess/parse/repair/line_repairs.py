@@ -29,6 +29,7 @@ _KEY_WITHOUT_SPACE = re.compile(
     "[\u00a0\u3000\u200b\ufeff]*([^\\W\\d][\\w-]*)"
     "(?:[ \u00a0\u3000]{0,8}：[ \t\u00a0\u3000]*|:[\u00a0\u3000][ \t\u00a0\u3000]*|:(?![\\s/]))"
 )
+# A key that needs no quotes.
 _PLAIN_KEY = re.compile(r"[^\W\d][\w.$-]*")
 _INNER_KEY = re.compile(r"[ ]*(?:- +)*([^\s:#][^:#]{0,80}?):(?=[ \t]|$)")
 
@@ -42,7 +43,7 @@ def drop_controls(broken: BrokenHeader) -> RepairedLines | None:
 
 def _drop_controls(broken: BrokenHeader) -> Iterator[Patch]:
     for index, line in enumerate(broken.lines):
-        controls = sorted({f"U+{ord(found):04X}" for found in _CONTROL.findall(line.text)})
+        controls = sorted({f"U+{ord(control):04X}" for control in _CONTROL.findall(line.text)})
         if controls:
             message = f"The line contains control characters ({', '.join(controls)})."
             finding = diagnose("yaml-invalid-character", message, line=line.number)

@@ -65,10 +65,9 @@ from prowess.profiles.schema.header import HeaderRules, Repair
 from prowess.profiles.schema.roots import ScanLimits
 
 REPAIRS: dict[Repair, Repairer] = {
+    # Prowess's own; some hosts have one or two of them, too
     "drop-controls": drop_controls,
     "tab-to-spaces": tabs_to_spaces,
-    "tab-dropped": drop_tabs,
-    "tab-items": read_tabs_before_items,
     "part-keys": part_keys,
     "align-keys": align_keys,
     "join-lines": join_stray_lines,
@@ -79,12 +78,16 @@ REPAIRS: dict[Repair, Repairer] = {
     "quote-colon": quote_colon,
     "quote-quotes": fix_quotes,
     "drop-duplicates": drop_duplicates,
-    "drop-other-duplicates": drop_other_duplicates,
     "quote-entries": quote_entries,
+    # What the YAML parsers of hosts make of text that is not YAML
     "part-closed": part_closed_values,
     "quote-bracketed-keys": quote_bracketed_keys,
     "nest-after-bracketed-keys": nest_after_bracketed_key,
     "indent-brackets": indent_brackets,
+    # As single hosts do it, for the most part when their parser has failed
+    "tab-dropped": drop_tabs,
+    "tab-items": read_tabs_before_items,
+    "drop-other-duplicates": drop_other_duplicates,
     "opencode-blocks": write_blocks,
     "quote-description": quote_description,
     "quote-plain": quote_reserved,

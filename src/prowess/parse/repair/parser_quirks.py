@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from prowess.diagnostics import Diagnostic
 from prowess.parse.header.lines import Line
@@ -59,10 +60,10 @@ def quote_bracketed_keys(broken: BrokenHeader) -> RepairedLines | None:
 
     Two such lines are two equal keys, which it rejects.
     """
-    found = list(_find_bracketed_keys(broken))
-    if len(found) != 1:
+    bracketed = list(_find_bracketed_keys(broken))
+    if len(bracketed) != 1:
         return None
-    [(index, line, key, value)] = found
+    [(index, line, key, value)] = bracketed
     quote, [text] = quote_parts([value])
     message = f"This host reads the whole value of `{key}` as text."
     quoted = line._replace(text=f"{key}: {quote}{text}{quote}")
@@ -72,16 +73,25 @@ def quote_bracketed_keys(broken: BrokenHeader) -> RepairedLines | None:
 
 def nest_after_bracketed_key(broken: BrokenHeader) -> RepairedLines | None:
     """Bun takes `a: [x]: y` for a mapping in a mapping, to which all lines below belong."""
-    found = next(_find_bracketed_keys(broken), None)
-    if found is None:
+    first = next(_find_bracketed_keys(broken), None)
+    if first is None:
         return None
-    index, line, key, _ = found
+    index, line, key, _ = first
     message = f"This host reads everything below `{key}` as a part of it."
     patch = Patch(index, len(broken.lines) - 1, [], _report(message, line, key))
     return apply_patches(broken.lines, [patch])
 
 
-def _find_bracketed_keys(broken: BrokenHeader) -> Iterator[tuple[int, Line, str, str]]:
+class _BracketedKey(NamedTuple):
+    """A line such as `a: [x]: y`: its index, the key before the brackets, and all that follows."""
+
+    index: int
+    line: Line
+    key: str
+    value: str
+
+
+def _find_bracketed_keys(broken: BrokenHeader) -> Iterator[_BracketedKey]:
     for index, line in enumerate(broken.lines):
         pair = _PAIR.fullmatch(line.text)
         if pair is None:
@@ -91,7 +101,7 @@ def _find_bracketed_keys(broken: BrokenHeader) -> Iterator[tuple[int, Line, str,
             continue
         rest = value[find_closed_end(value) :].lstrip()
         if rest == ":" or rest.startswith(": "):
-            yield index, line, key, value.strip()
+            yield _BracketedKey(index, line, key, value.strip())
 
 
 def indent_brackets(broken: BrokenHeader) -> RepairedLines | None:

@@ -18,6 +18,7 @@ _MOST_QUOTED = 40
 
 # Compiled on first use, which most scans never come to.
 _BLANKS_OR_COMMAS = r"[\s,]+"
+# In `Bash(git add, git log)` and in `src/{a,b}` commas and blanks separate nothing.
 _TOOL = r"[^\s,()]*\([^()]*\)|[^\s,]+"
 _PATTERN = r"(?:[^,{}\n]|\{[^{}\n]*\}|[{}])+"
 
