@@ -85,7 +85,7 @@ def nest_after_bracketed_key(broken: BrokenHeader) -> RepairedLines | None:
 class _BracketedKey(NamedTuple):
     """A line such as `a: [x]: y`: its index, the key before the brackets, and all that follows."""
 
-    index: int
+    line_index: int
     line: Line
     key: str
     value: str
