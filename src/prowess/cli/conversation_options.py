@@ -47,10 +47,14 @@ def join_words(words: Sequence[str]) -> str:
 
 
 def _quote(word: str) -> str:
-    if word and not any(map(str.isspace, word)):
+    is_one_argument = word and not any(map(str.isspace, word))
+    if is_one_argument:
         return word
-    marks = [mark for mark in "\"'" if mark not in word]
-    return f"{marks[0]}{word}{marks[0]}" if marks else word
+    # Arguments know no escapes: a word with both marks in it cannot be quoted at all.
+    for mark in "\"'":
+        if mark not in word:
+            return f"{mark}{word}{mark}"
+    return word
 
 
 def run_in_conversation(

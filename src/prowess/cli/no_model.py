@@ -11,6 +11,7 @@ from prowess.conversation.slash_commands import RunResult
 from prowess.diagnostics import Diagnostic
 from prowess.errors.agent import NoModel
 from prowess.runtime import Skills
+from prowess.text.display import join_some
 
 _MOST_NAMES = 8
 _MOST_OTHERS = 4
@@ -50,13 +51,11 @@ def _suggest_commands(plain: Plain, skills: Skills) -> str:
     rules = skills.profile.commands
     commands = {one.name: spell(one, rules) for one in skills.commands().typable}
     if plain.nearest:
-        return f"Did you mean {' or '.join(f'“{commands[name]}”' for name in plain.nearest)}?"
+        nearest = [f"“{commands[name]}”" for name in plain.nearest]
+        return f"Did you mean {' or '.join(nearest)}?"
     if not commands:
         return "No skill can be used as a command here."
-    first = ", ".join(list(commands.values())[:_MOST_NAMES])
-    left = len(commands) - _MOST_NAMES
-    more = f" and {left:,} more" if left > 0 else ""
-    return f"Commands here: {first}{more}."
+    return f"Commands here: {join_some(list(commands.values()), _MOST_NAMES)}."
 
 
 def _propose_skill(request: str, skills: Skills) -> Answer:

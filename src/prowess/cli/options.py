@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -90,6 +90,16 @@ def _check_folders(
             problem = "is not a folder" if os.path.lexists(folder) else "does not exist"
             raise click.BadParameter(f"“{folder}” {problem}.", ctx, param)
     return folders
+
+
+def expand_hosts(hosts: Sequence[str]) -> list[str]:
+    """The hosts that a repeatable option names, each once; `all` means every agent."""
+    named = [host for host in hosts if host != ALL_HOSTS]
+    if len(named) < len(hosts):
+        from prowess.reports.hosts import list_agents
+
+        named += list_agents(current_facts())
+    return list(dict.fromkeys(named))
 
 
 def load_host(host: str) -> Profile:
@@ -255,9 +265,12 @@ def parse_rules(
 def _as_rule(text: str, tools: Tools = SKILL_TOOLS) -> str:
     """A rule as hosts write it; a plain name or pattern means skills, unless it is a tool's."""
     name = text.strip()
-    is_agents = tools is not SKILL_TOOLS
-    is_tool = name == "Skill" or (is_agents and (name in tools or name.startswith(MCP_PREFIX)))
-    is_rule = "(" in text or ")" in text or not text.strip() or is_tool
+    # Where only skills are ruled on, `Read` is the name of a skill like any other.
+    has_other_tools = tools is not SKILL_TOOLS
+    is_other_tool = has_other_tools and (name in tools or name.startswith(MCP_PREFIX))
+    # What is no rule at all is passed on, too: the parser has the words for it.
+    has_brackets = "(" in text or ")" in text
+    is_rule = has_brackets or not name or name == "Skill" or is_other_tool
     return text if is_rule else f"Skill({text})"
 
 

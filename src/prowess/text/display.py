@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # Invisible characters that scripts and emoji need.
 _JOINERS = "\u200c\u200d"
@@ -83,6 +84,13 @@ def shorten_path(path: str, *, cwd: str | None = None, home: str | None = None) 
         if is_known and path.startswith(f"{folder}/"):
             return escape_line(prefix + path.removeprefix(f"{folder}/"))
     return escape_line(path)
+
+
+def join_some(words: Sequence[str], most: int) -> str:
+    """The first words of a list with commas, and how many more there are."""
+    shown = ", ".join(words[:most])
+    left_out = len(words) - most
+    return f"{shown} and {left_out:,} more" if left_out > 0 else shown
 
 
 def count_words(number: float, noun: str) -> str:

@@ -9,7 +9,7 @@ import msgspec
 from prowess.agent.batch.plan import (
     FEWEST,
     MOST,
-    Plan,
+    BatchPlan,
     PlanError,
     UnitResult,
     parse_plan,
@@ -90,7 +90,7 @@ async def decompose(engine: Engine, job: str, spec: BatchSpec, findings: str) ->
     return JobResult(status="failed", reason=f"no plan could be used: {problem}".rstrip("."))
 
 
-async def approve_plan(engine: Engine, job: str, spec: BatchSpec, plan: Plan) -> JobResult:
+async def approve_plan(engine: Engine, job: str, spec: BatchSpec, plan: BatchPlan) -> JobResult:
     """Ask a person whether the units are to be worked on."""
     title = (
         f"Work on these {len(plan.units)} units? Each agent may change files and run commands in"

@@ -21,7 +21,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     check: str
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class BatchPlan(msgspec.Struct, frozen=True, kw_only=True):
     """All units, in the order in which they are merged."""
 
     units: tuple[Unit, ...]
@@ -31,11 +31,11 @@ class PlanError(ValueError):
     """What is wrong with a plan, as a sentence for the model that wrote it."""
 
 
-def parse_plan(text: str, *, fewest: int = FEWEST, most: int = MOST) -> Plan:
+def parse_plan(text: str, *, fewest: int = FEWEST, most: int = MOST) -> BatchPlan:
     """The plan in a model's answer: its last block of JSON, or all of it. Raises `PlanError`."""
     blocks = _BLOCK.findall(text)
     try:
-        plan = msgspec.json.decode(blocks[-1] if blocks else text, type=Plan)
+        plan = msgspec.json.decode(blocks[-1] if blocks else text, type=BatchPlan)
     except msgspec.DecodeError as error:
         raise PlanError(f"The plan is not the JSON that was asked for: {error}.") from None
     count = len(plan.units)
@@ -71,7 +71,7 @@ def _check_independent(units: Sequence[Unit]) -> None:
             owners[path] = unit.title
 
 
-def render_plan(plan: Plan) -> list[str]:
+def render_plan(plan: BatchPlan) -> list[str]:
     """The plan for the person who approves it: a line per unit, and its files and check."""
     lines = []
     for number, unit in enumerate(plan.units, 1):

@@ -17,7 +17,7 @@ from prowess.agent.batch.phases import (
     finish_batch,
     research,
 )
-from prowess.agent.batch.plan import Plan, UnitResult, slugify
+from prowess.agent.batch.plan import BatchPlan, UnitResult, slugify
 from prowess.agent.batch.spec import BATCH, UNIT, BatchSpec, UnitSpec, name_branch
 from prowess.agent.batch.unit import work_on_unit
 from prowess.agent.events import Status
@@ -36,7 +36,7 @@ async def run_batch(raw: dict[str, Any]) -> dict[str, Any]:
     planned = msgspec.convert(await decompose_step(raw, found.answer), JobResult)
     if planned.status != "done":
         return _build(planned)
-    plan = msgspec.convert(planned.data, Plan)
+    plan = msgspec.convert(planned.data, BatchPlan)
     approved = msgspec.convert(await approve_step(raw, dict(planned.data)), JobResult)
     if approved.status != "done":
         return _build(approved)
@@ -46,7 +46,7 @@ async def run_batch(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _work_on_units(
-    id: str, raw: dict[str, Any], plan: Plan, findings: str
+    id: str, raw: dict[str, Any], plan: BatchPlan, findings: str
 ) -> list[dict[str, Any]]:
     """Put every unit into the queue of this machine, and wait for all."""
     queue = name_turn_queue(msgspec.convert(raw, BatchSpec).machine)
@@ -90,7 +90,7 @@ async def decompose_step(raw: dict[str, Any], findings: str) -> dict[str, Any]:
 @DBOS.step(name="prowess.batch.approve", preemptible=True)
 async def approve_step(raw: dict[str, Any], plan: dict[str, Any]) -> dict[str, Any]:
     """Show the plan to a person."""
-    spec, shown = msgspec.convert(raw, BatchSpec), msgspec.convert(plan, Plan)
+    spec, shown = msgspec.convert(raw, BatchSpec), msgspec.convert(plan, BatchPlan)
     return _build(await approve_plan(get_engine(), str(DBOS.workflow_id), spec, shown))
 
 

@@ -17,6 +17,7 @@ MOST_OUTPUT = 100_000
 # As in Claude Code. A hook runs often, so that its words must not fill the window.
 _MOST_CONTEXT = 10_000
 _MOST_REASON = 2_000
+# The exit code with which a hook refuses.
 _BLOCKS = 2
 _SPECIFIC = "hookSpecificOutput"
 # Events of which plain output is context for the model.
@@ -51,7 +52,7 @@ class _Specific(msgspec.Struct, frozen=True, rename="camel"):
     additional_context: str = ""
 
 
-class _Output(msgspec.Struct, frozen=True, rename="camel"):
+class _HookOutput(msgspec.Struct, frozen=True, rename="camel"):
     decision: Literal["approve", "allow", "block", "deny"] | None = None
     reason: str = ""
     continue_: bool = msgspec.field(default=True, name="continue")
@@ -84,7 +85,10 @@ def parse_reply(event: str, finished: Finished, command: Command) -> HookReply:
     output = finished.output.strip()
     if output.startswith("{"):
         return _parse_output(output)
-    return HookReply(context=_shorten(output, _MOST_CONTEXT) if event in _TELLING else "")
+    # At other events it is the chatter of the program that the hook runs.
+    if event not in _TELLING:
+        return HookReply()
+    return HookReply(context=_shorten(output, _MOST_CONTEXT))
 
 
 def _parse_output(text: str) -> HookReply:
@@ -93,17 +97,19 @@ def _parse_output(text: str) -> HookReply:
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         return HookReply(failure=f"its JSON cannot be read: {error}")
     try:
-        return _read_output(msgspec.convert(fields, _Output))
+        return _read_output(msgspec.convert(fields, _HookOutput))
     except msgspec.ValidationError as error:
         # A slip in another field must not open what the hook wants closed.
-        readable = _read_output(msgspec.convert(_keep_readable(fields), _Output))
-        if readable.decision == "deny" or readable.stops:
+        readable = _read_output(msgspec.convert(_keep_readable(fields), _HookOutput))
+        is_refusal = readable.decision == "deny" or readable.stops
+        if is_refusal:
             return readable
         return HookReply(failure=f"its JSON cannot be read: {error}")
 
 
-def _read_output(output: _Output) -> HookReply:
+def _read_output(output: _HookOutput) -> HookReply:
     specific = output.hook_specific_output
+    # Claude Code has two places for a decision, an old one and a new one; the stricter counts.
     given: tuple[tuple[HookDecision, str], ...] = (
         (specific.permission_decision or "", specific.permission_decision_reason),
         (_OLD_DECISIONS[output.decision], output.reason),
@@ -126,21 +132,22 @@ def _drop_nulls(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields that are not null. A tool's input keeps its nulls, which can mean something."""
     kept = {name: value for name, value in fields.items() if value is not None}
     specific = kept.get(_SPECIFIC)
-    if isinstance(specific, dict):
-        kept[_SPECIFIC] = {name: value for name, value in specific.items() if value is not None}
-    return kept
+    if not isinstance(specific, dict):
+        return kept
+    kept_below = {name: value for name, value in specific.items() if value is not None}
+    return {**kept, _SPECIFIC: kept_below}
 
 
 def _keep_readable(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields that have the right type."""
     specific = fields.get(_SPECIFIC)
     if isinstance(specific, dict):
-        kept = {name: one for name, one in specific.items() if _fits(name, one, _Specific)}
-        fields = {**fields, _SPECIFIC: kept}
-    return {name: one for name, one in fields.items() if _fits(name, one, _Output)}
+        readable = {name: one for name, one in specific.items() if _fits(name, one, _Specific)}
+        fields = {**fields, _SPECIFIC: readable}
+    return {name: one for name, one in fields.items() if _fits(name, one, _HookOutput)}
 
 
-def _fits(name: str, value: Any, kind: type[_Output | _Specific]) -> bool:
+def _fits(name: str, value: Any, kind: type[_HookOutput | _Specific]) -> bool:
     try:
         msgspec.convert({name: value}, kind)
     except msgspec.ValidationError:
@@ -154,18 +161,19 @@ def merge_replies(replies: Iterable[HookReply]) -> HookReply:
     Of several that change the input the last one counts.
     """
     merged = HookReply()
-    for reply in replies:
-        if reply.failure:
-            continue
-        if _STRICTNESS[reply.decision] > _STRICTNESS[merged.decision]:
+    # A hook that fails counts for nothing: a typo in one must not lock the user out.
+    for reply in (one for one in replies if not one.failure):
+        is_stricter = _STRICTNESS[reply.decision] > _STRICTNESS[merged.decision]
+        if is_stricter:
             merged = msgspec.structs.replace(merged, decision=reply.decision, reason=reply.reason)
         if reply.stops and not merged.stops:
             merged = msgspec.structs.replace(merged, stops=True, reason=reply.reason)
         # A hook that ran twice may have said the same twice.
-        is_new = reply.context not in merged.context
-        context = f"{merged.context}\n\n{reply.context}".strip() if is_new else merged.context
-        changed = merged.input if reply.input is None else reply.input
-        merged = msgspec.structs.replace(merged, context=context, input=changed)
+        if reply.context not in merged.context:
+            context = f"{merged.context}\n\n{reply.context}".strip()
+            merged = msgspec.structs.replace(merged, context=context)
+        if reply.input is not None:
+            merged = msgspec.structs.replace(merged, input=reply.input)
     return merged
 
 

@@ -81,6 +81,7 @@ class SessionHooks:
         chosen = [one for one in (*self._hooks, *added) if self._is_due(one, event, subject)]
         if not chosen:
             return HookReply()
+        # Before they run: the same event may come again meanwhile, from another agent.
         self._spent.update(one for one in chosen if one.once)
         reply = await self._run_all(chosen, event, fields, agent=agent, call=call)
         if reply.stops and event in _ABOUT_TOOLS:
@@ -94,6 +95,7 @@ class SessionHooks:
         runs = [self._run_one(one, fields, agent=agent, call=call) for one in hooks]
         replies = await asyncio.gather(*runs)
         changes = [index for index, one in enumerate(replies) if one.input is not None]
+        # Only before a call is there an input that can still be changed.
         if event != "PreToolUse" or not changes:
             return merge_replies(replies)
         last = changes[-1]
@@ -101,7 +103,8 @@ class SessionHooks:
         valid = [one if index == last else drop_allow(one) for index, one in enumerate(replies)]
         merged = merge_replies(valid)
         own = [one for one in hooks if one.source in _MAY_ALLOW]
-        if hooks[last].source in _MAY_ALLOW or not own:
+        is_users_change = hooks[last].source in _MAY_ALLOW
+        if is_users_change or not own:
             return merged
         # Others must not get a command past the user's own hooks by changing it after the fact.
         changed = {**fields, "tool_input": merged.input}
@@ -122,6 +125,7 @@ class SessionHooks:
     def _is_due(self, hook: Hook, event: str, subject: str) -> bool:
         if hook.event != event or hook in self._spent:
             return False
+        # A matcher of an event without a subject is ignored, as Claude Code does.
         return event not in _MATCHED or matches_hook(hook, subject)
 
     async def _run_one(
@@ -168,7 +172,8 @@ class SessionHooks:
 def _name_outcome(reply: HookReply) -> HookOutcome:
     if reply.failure:
         return "failed"
-    return "blocked" if reply.decision == "deny" or reply.stops else "done"
+    is_refusal = reply.decision == "deny" or reply.stops
+    return "blocked" if is_refusal else "done"
 
 
 class AgentHooks:

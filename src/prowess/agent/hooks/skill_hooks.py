@@ -23,8 +23,9 @@ OWN_SCOPES = frozenset((Scope.USER, Scope.MANAGED, Scope.BUNDLED))
 
 def is_own(name: str, conversation: Conversation) -> bool:
     """Whether every skill of a name is the user's own."""
-    found = [one for one in conversation.snapshot.skills if one.name == name]
-    return bool(found) and all(one.scope in OWN_SCOPES for one in found)
+    # Some hosts let several files keep one name; one of a project would be enough.
+    scopes = {skill.scope for skill in conversation.snapshot.skills if skill.name == name}
+    return bool(scopes) and scopes <= OWN_SCOPES
 
 
 def may_hook(name: str, conversation: Conversation, skills: Skills, *, is_trusted: bool) -> bool:

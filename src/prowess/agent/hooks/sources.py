@@ -31,8 +31,8 @@ def gather_hooks(skills: Skills, configuration: Configuration) -> GatheredHooks:
     Changes count for the next session: a model that may write files must not give itself hooks.
     """
     own = configuration.own
-    settings = (skills.snapshot.settings, own)
-    declared = dict.fromkeys(hook for one in settings for hook in one.hooks)
+    # Each once: Prowess as itself reads the same files as the host.
+    declared = dict.fromkeys((*skills.snapshot.settings.hooks, *own.hooks))
     known = [_find_owner(hook, skills) for hook in declared if hook.event in AGENT_EVENTS]
     trust = skills.project.open_trust()
     runnable = tuple(hook for hook in known if _is_runnable(hook, trust, own))
@@ -63,7 +63,10 @@ def _gather_from_plugins(plugins: Iterable[PluginContents]) -> GatheredHooks:
         known = [hook for hook in contents.hooks if hook.event in AGENT_EVENTS]
         if contents.is_usable:
             hooks += known
-        elif known and contents.plugin.is_enabled:
+            continue
+        # Of a plugin that is off nobody expects anything.
+        is_missed = bool(known) and contents.plugin.is_enabled
+        if is_missed:
             id = contents.plugin.id
             said = f"The hooks of the plugin {id} do not run, because it is not trusted."
             warnings.append(_warn_untrusted(said))
@@ -82,16 +85,23 @@ def _find_owner(hook: Hook, skills: Skills) -> Hook:
     root = files.find_real_path(skills.snapshot.repository or skills.cwd)
     real = files.find_real_path(file)
     home = files.find_real_path(skills.facts.home)
-    if root is None or real is None or home is None or is_inside(home, (root,)):
+    if root is None or real is None or home is None:
         return hook
-    return msgspec.structs.replace(hook, source="project") if is_inside(real, (root,)) else hook
+    is_around_home = is_inside(home, (root,))
+    is_of_project = is_inside(real, (root,)) and not is_around_home
+    if not is_of_project:
+        return hook
+    return msgspec.structs.replace(hook, source="project")
 
 
 def _is_runnable(hook: Hook, trust: TrustPolicy, own: Settings) -> bool:
     if hook.source != "project":
         return True
+    # Trust in contents covers skills that somebody looked at; hooks are in settings.
+    if own.trust == "content":
+        return False
     folder = (hook.origin.file or "").rpartition("/")[0]
-    return own.trust != "content" and trust.is_trusted_folder(folder or "/")
+    return trust.is_trusted_folder(folder or "/")
 
 
 def _warn_untrusted(message: str) -> Warned:

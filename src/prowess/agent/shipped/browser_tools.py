@@ -143,6 +143,7 @@ class BrowserTools:
             addresses = [one.address for one in resolve(host, port, seconds=_RESOLVE_SECONDS)]
         except NameUnresolved as error:
             raise UsageError(f"{host} cannot be found: {error}.") from error
+        # The browser resolves the name again, by itself, and may take any of them.
         if not all(map(is_public, addresses)):
             raise UsageError(
                 f"{host} is in a private network. Hosts under `[agent] private_hosts` in the"
@@ -195,6 +196,8 @@ def _render_page(page: dict[str, Any]) -> str:
 
 
 def _render_element(number: int, tag: str, kind: str, name: str, value: str) -> str:
-    word = f"{tag} {kind}" if tag == "input" and kind else tag
-    shown = f" = {tidy_line(value)[:200]}" if value else ""
-    return f"{number}. {word}: {tidy_line(name)[:100]}{shown}"
+    # A button has a type, too, but only that of a field says what to type.
+    has_kind = tag == "input" and kind != ""
+    word = f"{tag} {kind}" if has_kind else tag
+    line = f"{number}. {word}: {tidy_line(name)[:100]}"
+    return f"{line} = {tidy_line(value)[:200]}" if value else line

@@ -51,5 +51,8 @@ class DreamTools:
 
 
 def _render_step(number: int, step: PlannedStep) -> list[str]:
-    files = f" ({', '.join(f'`{tidy_line(one)}`' for one in step.files)})" if step.files else ""
-    return [f"{number}. {tidy_line(step.what)}{files}", f"   Check: {tidy_line(step.check)}"]
+    what = f"{number}. {tidy_line(step.what)}"
+    if step.files:
+        files = ", ".join(f"`{tidy_line(file)}`" for file in step.files)
+        what += f" ({files})"
+    return [what, f"   Check: {tidy_line(step.check)}"]

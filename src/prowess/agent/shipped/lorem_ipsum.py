@@ -31,6 +31,7 @@ def run_command(arguments: str, skills: Skills, run: ToolRun) -> str:
 
 def make_text(tokens: int, counter: TokenCounter) -> str:
     """Text of exactly this many tokens, as the counter counts them."""
+    # Doubled until it is too long, then halved: counting long texts is slow.
     few, many = 0, 1
     while counter.count(_join(many)) < tokens:
         few, many = many, many * 2
@@ -59,7 +60,9 @@ def _join(number: int) -> str:
 def _parse_number(text: str) -> int:
     if not text:
         return USUAL_TOKENS
-    number = int(text) if text.isascii() and text.isdigit() else 0
+    # `isdigit` alone also accepts superscripts, which `int` does not.
+    is_number = text.isascii() and text.isdigit()
+    number = int(text) if is_number else 0
     if not 0 < number <= MOST_TOKENS:
         raise UsageError(f"“{text}” is not a number of tokens; give one from 1 to {MOST_TOKENS:,}.")
     return number

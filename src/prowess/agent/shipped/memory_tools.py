@@ -62,10 +62,12 @@ class MemoryTools:
             text: What to remember, in a sentence or two that are clear without this session.
         """
         said = text.strip()
-        if not said or len(said) > _MOST_CHARACTERS:
+        if not 0 < len(said) <= _MOST_CHARACTERS:
             raise UsageError(f"A memory has 1 to {_MOST_CHARACTERS:,} characters.")
+        # A model forgets what it saved in another session, and would save it again.
+        wanted = normalize_memory(said)
         for memory in load_memories(self._skills.facts):
-            if normalize_memory(memory.text) == normalize_memory(said):
+            if normalize_memory(memory.text) == wanted:
                 raise UsageError(f"{memory.path} says that already.")
         edit = FileEdit(choose_memory_file(self._skills.facts, title), None, f"{said}\n")
         return plan_edits(self._skills, "Save memory", (edit,), f"Saved in {edit.path}.")

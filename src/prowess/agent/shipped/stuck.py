@@ -37,8 +37,11 @@ def run_command(arguments: str, skills: Skills, run: ToolRun) -> str:
 def _find_unfinished(skills: Skills) -> SavedSession:
     own = get_process_id()
     for session in list_sessions(skills.facts, cwd=skills.cwd):
+        if not session.turns:
+            continue
+        last = session.turns[-1]
         # The session in which this was typed is not the one that hangs.
-        if session.turns and session.turns[-1].end is None and session.turns[-1].pid != own:
+        if last.end is None and last.pid != own:
             return session
     raise UsageError(
         "Every session in this folder has ended its turn; name another one: `/stuck ID`."

@@ -55,7 +55,8 @@ class _ToolsOnDemand(FunctionToolset[Any]):
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         """The tools that were needed so far."""
         for name, tool in SHIPPED_TOOLS.items():
-            if name not in self.tools and self._is_needed(name):
+            is_missing = name not in self.tools and self._is_needed(name)
+            if is_missing:
                 self.add_tool(make_tool(name, self._find_method(tool), sequential=True))
         return await super().get_tools(ctx)
 

@@ -215,6 +215,7 @@ class FileTools:
             if finished.code is None:
                 raise Cancelled(f"the search took longer than {_GREP_SECONDS:g} seconds")
             lines = finished.output.splitlines()
+            # 1 means that nothing was found.
             if finished.code not in (0, 1):
                 _check_complaint(lines, some)
             found += _shorten_paths(lines, some)
@@ -267,6 +268,7 @@ class FileTools:
         change: Callable[[FileText | None], FileText],
     ) -> Plan:
         access = _access(place, self._resolve_special().find_locked_reason(place))
+        # Hooks and settings of git start programs; a rule such as `Edit(*)` does not mean them.
         if _GIT in place.path.casefold().split("/"):
             access = msgspec.structs.replace(access, must_name=f"{_GIT}/")
         is_there = self._files.find_kind(place) is not None
@@ -357,9 +359,9 @@ def _cut(line: str) -> str:
 
 
 def _replace_text(text: str, old: str, new: str, *, replace_all: bool) -> str:
-    count = text.count(old) if old else 0
-    if not old or old == new:
+    if old in ("", new):
         raise UsageError("`old_string` must not be empty, and `new_string` must differ from it.")
+    count = text.count(old)
     if count == 0:
         raise UsageError("`old_string` is not in the file; read it again and copy the exact text.")
     if count > 1 and not replace_all:

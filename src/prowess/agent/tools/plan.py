@@ -73,4 +73,5 @@ def render_answer(answer: Any) -> str:
     if isinstance(answer, ToolReturn):
         answer = answer.return_value
     parts = answer if isinstance(answer, list) else [answer]
-    return "\n".join(part for part in parts if isinstance(part, str))
+    texts = [part for part in parts if isinstance(part, str)]
+    return "\n".join(texts)

@@ -119,13 +119,15 @@ def _make_plan(url: str) -> Plan:
 
 def split_url(url: str) -> SplitResult:
     """The parts of an address. Raises `UsageError` for one that can be read in two ways."""
+    # Clients read these differently: one stops at them, another encodes or drops them.
     is_plain = url.isascii() and url.isprintable() and not set(url) & set(' \\"<>')
     try:
         parts = urlsplit(url)
         has_host = bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_plain, has_host = False, False
-    if not is_plain or not has_host or parts.scheme not in _DEFAULT_PORTS:
+    is_address = is_plain and has_host and parts.scheme in _DEFAULT_PORTS
+    if not is_address:
         raise UsageError(f"“{tidy_line(url)[:200]}” is not an http or https address.")
     if "@" in parts.netloc:
         raise UsageError("An address with a user name or password is not fetched.")
@@ -150,10 +152,13 @@ def _has_dot_segment(path: str) -> bool:
 
 def list_url_names(parts: SplitResult) -> tuple[str, ...]:
     """What rules are compared with: the host, the host with its port, and the whole address."""
+    # `example.org.` is the same host, and must not get past a rule about `example.org`.
     host = (parts.hostname or "").rstrip(".")
-    port = parts.port or _DEFAULT_PORTS[parts.scheme]
+    usual_port = _DEFAULT_PORTS[parts.scheme]
+    port = parts.port or usual_port
+    # An IPv6 address needs its brackets, which `hostname` drops.
     shown = f"[{host}]" if ":" in host else host
-    if port != _DEFAULT_PORTS[parts.scheme]:
+    if port != usual_port:
         shown = f"{shown}:{port}"
     query = f"?{parts.query}" if parts.query else ""
     # A rule such as `*://example.org/*` must not match what is only said in a path or query.

@@ -23,7 +23,7 @@ from prowess.reports.catalog_report import (
     render_shown_counts,
     render_size,
 )
-from prowess.text.display import count_words, escape_line, escape_text
+from prowess.text.display import count_words, escape_line, escape_text, join_some
 
 _MOST_CUTS = 6
 _MOST_NAMES = 6
@@ -132,10 +132,8 @@ def _list_notes(report: CatalogReport) -> Iterator[str]:
 def _list_cuts(catalog: Catalog) -> Iterator[str]:
     cuts = group_cuts(catalog)
     for cut in cuts[:_MOST_CUTS]:
-        names = ", ".join(map(escape_line, cut.names[:_MOST_NAMES]))
-        left_out = len(cut.names) - _MOST_NAMES
-        more = f" and {left_out:,} more" if left_out > 0 else ""
-        yield f"  {SHOWN_WORDS[cut.shown]}: {names}{more} ({cut.why})"
+        names = join_some(list(map(escape_line, cut.names)), _MOST_NAMES)
+        yield f"  {SHOWN_WORDS[cut.shown]}: {names} ({cut.why})"
     if len(cuts) > _MOST_CUTS:
         yield "  --explain shows the rest."
 

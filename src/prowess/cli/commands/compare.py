@@ -139,18 +139,25 @@ def _summarize(compared: HostComparison) -> str:
     if not compared.rows:
         return "None of these hosts finds a skill here."
     agreements = [row.agreement for row in compared.rows]
-    different, unread = (agreements.count(one) for one in (Agreement.DIFFERENT, Agreement.NOT_READ))
+    different = agreements.count(Agreement.DIFFERENT)
+    unread = agreements.count(Agreement.NOT_READ)
     total = count_words(len(agreements), "skill")
-    if not different and not unread:
+    are = "is" if unread == 1 else "are"
+    if different:
+        return f"{_summarize_different(different, total)}{_summarize_unread(unread, are)}."
+    if not unread:
         return f"All hosts agree on {total}."
-    verb = "is" if unread == 1 else "are"
-    if not different:
-        count = f"{unread:,} of {len(agreements):,}"
-        return f"Hosts that read a skill agree on it; {count} {verb} just not looked for by some."
-    treats, them = ("is", "it") if different == 1 else ("are", "them")
-    sentence = f"{different:,} of {total} {treats} treated differently by hosts that read {them}"
-    rest = f"; {unread:,} {verb} just not looked for by some" if unread else ""
-    return f"{sentence}{rest}."
+    count = f"{unread:,} of {len(agreements):,}"
+    return f"Hosts that read a skill agree on it; {count} {are} just not looked for by some."
+
+
+def _summarize_different(number: int, total: str) -> str:
+    are, them = ("is", "it") if number == 1 else ("are", "them")
+    return f"{number:,} of {total} {are} treated differently by hosts that read {them}"
+
+
+def _summarize_unread(number: int, are: str) -> str:
+    return f"; {number:,} {are} just not looked for by some" if number else ""
 
 
 # Skills that hosts treat differently
@@ -170,6 +177,7 @@ def _print_row(row: ComparedSkill) -> None:
     lines: list[Sequence[Cell]] = []
     not_reading: list[str] = []
     for group in row.group():
+        # A host that is kept from looking has an outcome, too: what it would find.
         if group.why_off is not None:
             why = _explain_switch(group.why_off)
             not_reading += [f"{host} ({why})" for host in group.hosts]
@@ -220,16 +228,18 @@ class _Place(NamedTuple):
 
 def _find_place(row: ComparedSkill) -> _Place:
     looking = row.looking
+    # Those that look there agree, so any of them will do; perhaps all are kept from looking.
     first = next(iter(looking.values() or row.outcomes.values()))
-    seen = {host: row.outcomes[host] for host in row.hosts if host in row.outcomes}
-    off = {host: one.candidate.root.disabled_by for host, one in seen.items()}
-    return _Place(
-        folder=first.candidate.root.path,
-        state=first.state,
-        hosts=tuple(looking),
-        others=tuple(host for host in row.hosts if host not in seen),
-        off=tuple((host, why) for host, why in off.items() if why is not None),
-    )
+    others: list[str] = []
+    off: list[tuple[str, str]] = []
+    for host in row.hosts:
+        outcome = row.outcomes.get(host)
+        if outcome is None:
+            others.append(host)
+        elif outcome.candidate.root.disabled_by is not None:
+            off.append((host, outcome.candidate.root.disabled_by))
+    root = first.candidate.root
+    return _Place(root.path, first.state, tuple(looking), tuple(others), tuple(off))
 
 
 def _print_places(rows: Sequence[ComparedSkill]) -> None:

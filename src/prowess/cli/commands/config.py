@@ -66,6 +66,7 @@ def _render_origin(origin: Origin, cwd: str) -> str:
 
 def _render_value(row: SettingRow) -> str:
     value: Any = row.value
+    # Shown as the file has it: a key such as `disable` says the opposite of our setting.
     if row.is_inverted and isinstance(value, bool):
         value = not value
     if value is None:
@@ -74,7 +75,9 @@ def _render_value(row: SettingRow) -> str:
         return "none"
     if isinstance(value, str):
         return escape_line(value)
-    if isinstance(value, float) and value.is_integer():
+    # Nobody writes 24.0 hours.
+    is_whole = isinstance(value, float) and value.is_integer()
+    if is_whole:
         return str(int(value))
     return escape_line(msgspec.json.encode(value).decode("utf-8"))
 

@@ -144,8 +144,8 @@ def _print_skills(costs: Sequence[SkillCost], rest: Sequence[SkillCost]) -> None
 
     screen = console()
     names = [Text(escape_line(cost.name), "bold") for cost in costs]
-    listed = ["–" if cost.shown is Shown.LEFT_OUT else f"{cost.listed:,}" for cost in costs]
-    bodies = ["not read" if cost.body is None else f"{cost.added:,}" for cost in costs]
+    listed = list(map(_render_listed, costs))
+    bodies = list(map(_render_added, costs))
     if rest:
         in_requests, when_used = sum_costs(rest)
         names.append(Text(f"{len(rest):,} more (--all)", "dim"))
@@ -154,6 +154,7 @@ def _print_skills(costs: Sequence[SkillCost], rest: Sequence[SkillCost]) -> None
     for name in names:
         name.truncate(_WIDEST_NAME, overflow="ellipsis")
     listed, bodies = _align(["CATALOG", *listed]), _align(["BODY", *bodies])
+    # Three columns, each with a gap after it.
     beside = max(name.cell_len for name in names) + len(listed[0]) + len(bodies[0]) + 3 * 2
     width = _fit_bar(beside, screen.width if screen.is_terminal else None)
     most = max(cost.total for cost in costs)
@@ -165,6 +166,14 @@ def _print_skills(costs: Sequence[SkillCost], rest: Sequence[SkillCost]) -> None
         screen.print(line, no_wrap=True, overflow="ignore", crop=False)
 
 
+def _render_listed(cost: SkillCost) -> str:
+    return "–" if cost.shown is Shown.LEFT_OUT else f"{cost.listed:,}"
+
+
+def _render_added(cost: SkillCost) -> str:
+    return "not read" if cost.body is None else f"{cost.added:,}"
+
+
 def _align(cells: Sequence[str]) -> list[str]:
     """Cells of one width, aligned to the right."""
     width = max(map(len, cells))
@@ -173,16 +182,20 @@ def _align(cells: Sequence[str]) -> list[str]:
 
 def _fit_bar(beside: int, width: int | None) -> int:
     """How wide a bar can be beside the other columns."""
-    return _WIDEST_BAR if width is None else max(_NARROWEST_BAR, min(_WIDEST_BAR, width - beside))
+    if width is None:
+        return _WIDEST_BAR
+    return max(_NARROWEST_BAR, min(_WIDEST_BAR, width - beside))
 
 
 def _draw_bar(cost: SkillCost, most: int, width: int) -> Text:
     """A bar of two parts; whatever costs anything at all can be seen."""
     from rich.text import Text
 
-    whole = max(round(cost.total / most * width), 1) if cost.total else 0
-    listed = max(round(cost.listed / most * width), 1) if cost.listed else 0
-    listed = min(listed, whole)
+    def scale(tokens: int) -> int:
+        return max(round(tokens / most * width), 1) if tokens else 0
+
+    whole = scale(cost.total)
+    listed = min(scale(cost.listed), whole)
     return Text.assemble((_FULL * listed, "cyan"), (_LIGHT * (whole - listed), "green"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -195,7 +196,9 @@ def _print_report(report: RequirementsReport, cwd: str) -> None:
     screen.print()
     style = "green" if report.is_eligible else "yellow"
     screen.print(Text(escape_line(report.render_summary()), style))
-    if any(way.command is not None for one in report.requirements for way in one.ways):
+    ways = chain.from_iterable(one.ways for one in report.requirements)
+    has_command = any(way.command is not None for way in ways)
+    if has_command:
         screen.print(Text("Nothing was run. Review these commands before you run them.", "dim"))
 
 

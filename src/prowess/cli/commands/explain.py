@@ -101,7 +101,8 @@ def _print_missing(found: MissingName) -> None:
     if found.claims:
         screen.print("A folder has this name, but its skill has another:")
         _print_claims(found)
-    if not (found.nearest or found.elsewhere or found.claims or found.misnamed):
+    has_clue = any((found.nearest, found.elsewhere, found.claims, found.misnamed))
+    if not has_clue:
         screen.print(
             "`prowess list --all` lists every skill found; `prowess` shows where it looks."
         )

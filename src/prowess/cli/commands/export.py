@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import click
 import msgspec
 
 from prowess.cli.app import Exit
 from prowess.cli.options import (
-    ALL_HOSTS,
     complete_hosts,
     complete_names,
+    expand_hosts,
     host_option,
     json_option,
     open_skills,
@@ -20,7 +20,8 @@ from prowess.cli.options import (
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.progress import Progress
 from prowess.machine.facts import current_facts
-from prowess.reports.hosts import list_agents
+from prowess.model.skill import Skill
+from prowess.runtime import Skills
 from prowess.supply.install.agent_folders import AGENT_FOLDERS
 from prowess.supply.install.targets import choose_agent_folder, find_place
 from prowess.supply.publish.host_layout import HostLayout, LaidOut
@@ -71,19 +72,15 @@ def command(
         layout = HostLayout(skills, current_facts())
         chosen = layout.choose(names)
         planned: list[LaidOut] = []
-        for name in _expand(hosts):
+        for name in expand_hosts(hosts):
             progress.begin(f"asking {escape_line(name)}")
-            if name in AGENT_FOLDERS:
-                folder = choose_agent_folder(name, find_place(skills, user=False))
-                found = layout.plan_unknown(chosen, name, folder, copy=copy)
-            else:
-                # Opened after the hosts before it were written: they may share a folder.
-                target = open_skills(name, progress=progress, warn=False)
-                found = layout.plan(chosen, target, copy=copy)
-            for one in found:
-                if one.is_change and not dry_run:
+            for one in _plan_host(name, layout, chosen, skills, progress, copy=copy):
+                if dry_run:
+                    planned.append(_note_shared(one, planned))
+                    continue
+                if one.is_change:
                     layout.write(one)
-                planned.append(_note_shared(one, planned) if dry_run else one)
+                planned.append(one)
     if as_json:
         print_json({"dry_run": dry_run, "skills": [one.shape() for one in planned]})
     else:
@@ -92,19 +89,30 @@ def command(
     return Exit.FOUND_ERRORS if is_blocked else Exit.OK
 
 
+def _plan_host(
+    name: str,
+    layout: HostLayout,
+    chosen: Sequence[Skill],
+    skills: Skills,
+    progress: Progress,
+    *,
+    copy: bool,
+) -> Iterable[LaidOut]:
+    # Of these only the folder is known, not what they would do with a skill.
+    if name in AGENT_FOLDERS:
+        folder = choose_agent_folder(name, find_place(skills, user=False))
+        return layout.plan_unknown(chosen, name, folder, copy=copy)
+    # Opened after the hosts before it were written: they may share a folder.
+    target = open_skills(name, progress=progress, warn=False)
+    return layout.plan(chosen, target, copy=copy)
+
+
 def _note_shared(one: LaidOut, planned: Sequence[LaidOut]) -> LaidOut:
     """The same, unless a host before it would have written the folder by then."""
-    is_shared = any(one.target == other.target for other in planned if other.is_change)
-    if not (one.is_change and is_shared):
+    written = {other.target for other in planned if other.is_change}
+    if not one.is_change or one.target not in written:
         return one
     return msgspec.structs.replace(one, action="unchanged")
-
-
-def _expand(hosts: Sequence[str]) -> list[str]:
-    named = [host for host in hosts if host != ALL_HOSTS]
-    if len(named) == len(hosts):
-        return list(dict.fromkeys(named))
-    return list(dict.fromkeys((*named, *list_agents(current_facts()))))
 
 
 def _print_planned(planned: Sequence[LaidOut], *, dry_run: bool) -> None:
@@ -116,13 +124,15 @@ def _print_planned(planned: Sequence[LaidOut], *, dry_run: bool) -> None:
     if not planned:
         screen.print("The project has no skills to export.")
         return
-    for host in dict.fromkeys(one.host for one in planned):
+    by_host: dict[str, list[LaidOut]] = {}
+    for one in planned:
+        by_host.setdefault(one.host, []).append(one)
+    for host, of_host in by_host.items():
         screen.print(Text(escape_line(host), "bold"))
-        for one in planned:
-            if one.host != host:
-                continue
+        for one in of_host:
             word, style = _WORDS[one.action]
-            word = _PLANNED.get(one.action, word) if dry_run else word
+            if dry_run:
+                word = _PLANNED.get(one.action, word)
             print_columns([("", one.name, Text(word, style), _describe(one))], wrap=True)
             for loss in one.losses:
                 screen.print(Text(f"      loses: {escape_line(loss)}", "dim"))

@@ -46,7 +46,8 @@ def command(name: str | None, diff: bool, installed: bool, host: str | None, as_
     --installed looks for the hosts' programs on the PATH. Their versions come from the packages
     they belong to, or from running them with --version.
     """
-    if name is not None and host is not None and name != host:
+    names = {one for one in (name, host) if one is not None}
+    if len(names) == 2:
         raise click.UsageError(f"“{name}” and --host {host} are two hosts; give only one.")
     wanted = name or host
     facts = current_facts()
@@ -58,12 +59,12 @@ def command(name: str | None, diff: bool, installed: bool, host: str | None, as_
     if as_json:
         print_json({"hosts": [one.shape() for one in hosts]})
     elif wanted is not None:
+        # It has its differences in any case.
         _print_host(hosts[0])
     else:
-        _print_hosts(hosts)
-        for one in hosts if diff else ():
-            _print_differences(one)
-    return 2 if any(one.problem is not None for one in hosts) else 0
+        _print_hosts(hosts, diff=diff)
+    has_problem = any(one.problem is not None for one in hosts)
+    return 2 if has_problem else 0
 
 
 def _show_installed(facts: Facts, *, as_json: bool) -> int:
@@ -116,10 +117,12 @@ def _judge_installed(found: InstalledHost, path: str) -> Text:
 def _describe_release(profile: Profile) -> str:
     provenance = profile.provenance
     measured = "measured" if provenance.measured else "not measured"
-    return f"{escape_line(provenance.release)}, {measured}" if provenance.release else measured
+    if not provenance.release:
+        return measured
+    return f"{escape_line(provenance.release)}, {measured}"
 
 
-def _print_hosts(hosts: Sequence[Host]) -> None:
+def _print_hosts(hosts: Sequence[Host], *, diff: bool) -> None:
     from prowess.cli.terminal.tables import print_columns
 
     rows = [row for host in hosts for row in _list_rows(host)]
@@ -128,6 +131,9 @@ def _print_hosts(hosts: Sequence[Host]) -> None:
     screen.print()
     hint = "`prowess hosts NAME` shows what a host follows and how its editions differ."
     screen.print(hint, style="dim")
+    if diff:
+        for host in hosts:
+            _print_differences(host)
 
 
 def _list_rows(host: Host) -> Iterator[Row]:

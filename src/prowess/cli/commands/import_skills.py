@@ -16,7 +16,7 @@ from prowess.cli.install_options import (
     yes_option,
 )
 from prowess.cli.options import host_option, is_offline, json_option, offline_option
-from prowess.cli.terminal.install_output import shorten_version
+from prowess.cli.terminal.install_output import render_origin
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.prompts import agree, shape_not_asked
 from prowess.cli.terminal.tables import print_columns
@@ -68,18 +68,20 @@ def command(
         adoption = planned.adoption
         if not as_json:
             _print_adoption(adoption, os.getcwd())
+        # A lock file that could not be read may have had more to import.
+        code = Exit.MACHINE if adoption.unusable else Exit.OK
         is_wanted = bool(planned.entries) and not dry_run
+        if not is_wanted:
+            return _finish(adoption, code, as_json=as_json, imported=False)
         question = f"Import {count_words(len(planned.entries), 'skill')}?"
-        if is_wanted and not yes and not agree(question, done=_DONE, as_json=as_json):
+        if not yes and not agree(question, done=_DONE, as_json=as_json):
             return _finish(adoption, Exit.REFUSED, as_json=as_json, imported=False)
-        if is_wanted:
-            apply_adoption(installer, planned)
-    if is_wanted and not as_json:
+        apply_adoption(installer, planned)
+    if not as_json:
         names = ", ".join(escape_line(one.name) for one in adoption.skills)
         lock = shorten_path(place.lock_path, os.getcwd())
         console().print(f"Imported {names}; recorded in {lock}.")
-    code = Exit.MACHINE if adoption.unusable else Exit.OK
-    return _finish(adoption, code, as_json=as_json, imported=is_wanted)
+    return _finish(adoption, code, as_json=as_json, imported=True)
 
 
 def _finish(adoption: Adoption, code: int, *, as_json: bool, imported: bool) -> int:
@@ -92,9 +94,9 @@ def _finish(adoption: Adoption, code: int, *, as_json: bool, imported: bool) -> 
 
 
 def _print_adoption(adoption: Adoption, cwd: str) -> None:
-    screen = console()
     for skill in adoption.skills:
         _print_skill(skill, cwd)
+    # What stays as it is goes to stderr, so that the list of skills can be piped.
     for one in adoption.left_out:
         where = f" in {shorten_path(one.folder, cwd)}" if one.folder else ""
         _print_problem(f"Not imported: {one.name}{where} ({TITLES[one.tool]}): {one.reason}.")
@@ -107,15 +109,13 @@ def _print_adoption(adoption: Adoption, cwd: str) -> None:
         _print_problem(f"Cannot use {shorten_path(file, cwd)}: {reason}.")
     if not adoption.skills:
         known = f" {count_words(adoption.known, 'folder')} in prowess.lock already."
-        screen.print(f"Nothing to import.{known if adoption.known else ''}")
+        console().print(f"Nothing to import.{known if adoption.known else ''}")
 
 
 def _print_skill(skill: AdoptedSkill, cwd: str) -> None:
-    ref = f"#{skill.ref}" if skill.ref else ""
-    path = f"/{skill.path}" if skill.path else ""
-    version = f" at {shorten_version(skill.resolved)}" if skill.resolved else ""
+    origin = render_origin(skill.source, skill.path, skill.ref, skill.resolved)
     console().print(escape_line(skill.name), style="bold")
-    rows = [("", "from", f"{skill.source}{path}{ref}{version}")]
+    rows = [("", "from", origin)]
     rows += [("", "in", shorten_path(folder, cwd)) for folder in skill.folders]
     rows += [("", "linked from", shorten_path(link, cwd)) for link in skill.links]
     rows.append(("", "recorded by", f"{TITLES[skill.tool]}, {shorten_path(skill.record, cwd)}"))

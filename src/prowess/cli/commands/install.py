@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 import click
@@ -92,13 +93,10 @@ def command(
             raise UsageError("--as needs exactly one skill; choose it with --skill.")
         folders = choose_folders(skills, place, agents)
         lock = place.open_lock().load()
-        wanted = [
-            installer.want(
-                one.source, skill, folders, lock, folder_name=folder_name or "", method=method
-            )
-            for one, found in zip(fetched, chosen, strict=True)
-            for skill in found
-        ]
+        wanted: list[Wanted] = []
+        for source, of_source in zip(fetched, chosen, strict=True):
+            want = partial(installer.want, source.source, folder_name=folder_name or "")
+            wanted += [want(skill, folders, lock, method=method) for skill in of_source]
         planned = installer.plan(wanted, fetched=fetched)
         return _carry_out(installer, planned, yes=yes, dry_run=dry_run, as_json=as_json)
 
@@ -121,8 +119,8 @@ def _choose(
     if not typed:
         raise click.Abort
     words = tuple(typed.replace(",", " ").split())
-    found = choose_skills(fetched, () if words == ("all",) else words, everything=words == ("all",))
-    return found or []
+    wants_all = words == ("all",)
+    return choose_skills(fetched, () if wants_all else words, everything=wants_all) or []
 
 
 def _carry_out(
@@ -131,9 +129,12 @@ def _carry_out(
     plan = planned.plan
     if not as_json:
         print_plan(plan, os.getcwd())
-    if dry_run or (not yes and (as_json or not can_ask())):
+    is_nobody_there = not yes and (as_json or not can_ask())
+    if dry_run or is_nobody_there:
         return _stop(planned, dry_run=dry_run, as_json=as_json)
-    if not yes and plan.is_change and not confirm(f"Install {_count(planned.wanted)}?"):
+    # What is installed already needs no consent a second time.
+    must_ask = plan.is_change and not yes
+    if must_ask and not confirm(f"Install {_count(planned.wanted)}?"):
         click.echo("Nothing was installed.", err=True)
         return Exit.REFUSED
     entries = installer.apply(planned)

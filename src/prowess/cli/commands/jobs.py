@@ -71,19 +71,21 @@ def workers(every: bool, as_json: bool) -> int:
     """List workers: the machine of each, its queues, when it was last seen, and what it does."""
     with open_jobs() as jobs:
         found = jobs.list_workers() if every else jobs.list_live_workers()
+        # Without a database there are no tables to ask.
         queues = {} if jobs.is_empty else jobs.database.workers.list_queues()
         running = jobs.list_running()
-    lives = [
-        WorkerLife(one, queues.get(one.id, ()), [job for job in running if job.worker == one.id])
-        for one in found
-    ]
+    lives = []
+    for worker in found:
+        working_on = [job for job in running if job.worker == worker.id]
+        lives.append(WorkerLife(worker, queues.get(worker.id, ()), working_on))
     if as_json:
         print_json({"workers": [life.shape() for life in lives]})
         return Exit.OK
     if not lives:
         click.echo("No worker is running; start one with `prowess worker`.", err=True)
-    for line in (line for life in lives for line in life.render()):
-        click.echo(line)
+    for life in lives:
+        for line in life.render():
+            click.echo(line)
     return Exit.OK
 
 
@@ -125,13 +127,15 @@ def show(id: str, follow: bool, as_json: bool) -> int:
             _follow(jobs, job, as_json=as_json)
             job = jobs.get(job.id)
         parts = jobs.list_parts(job.id)
-    if as_json and not follow:
+    if follow:
+        return _CODES.get(job.state, Exit.OK)
+    if as_json:
         shaped = {**msgspec.to_builtins(job), "parts": [msgspec.to_builtins(one) for one in parts]}
         print_json(shaped)
-    elif not follow:
-        for line in render_job(job, parts):
-            click.echo(line)
-    return _CODES.get(job.state, Exit.OK) if follow else Exit.OK
+        return Exit.OK
+    for line in render_job(job, parts):
+        click.echo(line)
+    return Exit.OK
 
 
 def _follow(jobs: Jobs, job: Job, *, as_json: bool) -> None:
@@ -144,7 +148,9 @@ def _follow(jobs: Jobs, job: Job, *, as_json: bool) -> None:
     def look(seen: Job) -> None:
         nonlocal patience
         progress.update(seen, jobs.list_parts(seen.id))
-        if seen.state == "queued" and time.monotonic() > patience:
+        has_waited = seen.state == "queued" and time.monotonic() > patience
+        if has_waited:
+            # Said once: a busy worker may take long, too.
             patience = math.inf
             if not jobs.list_live_workers():
                 click.echo("No worker is running; start one with `prowess worker`.", err=True)

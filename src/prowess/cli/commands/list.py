@@ -86,9 +86,9 @@ def command(
 
 
 def _refuse_together(option: str, others: dict[str, bool]) -> None:
-    for other, is_given in others.items():
-        if is_given:
-            raise UsageError(f"{other} and {option} cannot be used together.")
+    given = [other for other, is_given in others.items() if is_given]
+    if given:
+        raise UsageError(f"{given[0]} and {option} cannot be used together.")
 
 
 def _warn_of_sources(snapshot: Snapshot) -> None:
@@ -97,16 +97,16 @@ def _warn_of_sources(snapshot: Snapshot) -> None:
     if troubled:
         names = escape_line(", ".join(troubled))
         click.echo(f"prowess: not up to date: {names}. Run `prowess sources` to see why.", err=True)
-    for one in snapshot.sources:
+    # Those that are not up to date were named as a whole.
+    for source in (one for one in snapshot.sources if one.state == "ready"):
         # A file that is missing does not cost its skill.
-        lost = sum(finding.code != "source-file-missing" for finding in one.diagnostics)
-        if lost and one.state == "ready":
-            skills = f"{count_words(lost, 'skill')} of “{escape_line(one.name)}”"
-            verb = "is" if lost == 1 else "are"
-            click.echo(
-                f"prowess: {skills} {verb} missing or old. Run `prowess sources` to see why.",
-                err=True,
-            )
+        lost = sum(finding.code != "source-file-missing" for finding in source.diagnostics)
+        if not lost:
+            continue
+        skills = f"{count_words(lost, 'skill')} of “{escape_line(source.name)}”"
+        verb = "is" if lost == 1 else "are"
+        warning = f"{skills} {verb} missing or old. Run `prowess sources` to see why."
+        click.echo(f"prowess: {warning}", err=True)
 
 
 def _choose_outcomes(
@@ -117,7 +117,9 @@ def _choose_outcomes(
         from prowess.reports.usage_report import find_unused
 
         outcomes = find_unused(skills)
-    return outcomes if source is None else _select_source(outcomes, source)
+    if source is None:
+        return outcomes
+    return _select_source(outcomes, source)
 
 
 def _select_source(outcomes: tuple[Outcome, ...], wanted: str) -> tuple[Outcome, ...]:

@@ -83,7 +83,8 @@ def _choose_path(skill: SharedSkill, output: str | None, skills: Sequence[Shared
     if output is None:
         return os.path.abspath(name)
     path = os.path.abspath(os.path.expanduser(output))
-    if os.path.isdir(path) or output.endswith(os.sep):
+    is_folder = os.path.isdir(path) or output.endswith(os.sep)
+    if is_folder:
         return os.path.join(path, name)
     if len(skills) > 1:
         raise UsageError(f"{output} is one file, and there are {len(skills)} skills to pack.")
@@ -93,7 +94,9 @@ def _choose_path(skill: SharedSkill, output: str | None, skills: Sequence[Shared
 def _pack(skill: SharedSkill, path: str, *, dry_run: bool) -> PackedSkill:
     data = pack_files(skill.files, folder=skill.name)
     existing = _load_existing(path, len(data))
-    if existing is not None and not existing.startswith(_ZIP):
+    # A slip in --output must not cost a file that is no archive.
+    is_other_file = existing is not None and not existing.startswith(_ZIP)
+    if is_other_file:
         raise UsageError(f"{path} is not an archive, and is not replaced.")
     is_changed = existing != data
     if is_changed and not dry_run:
@@ -113,7 +116,9 @@ def _load_existing(path: str, size: int) -> bytes | None:
 def _print_packed(packed: Sequence[PackedSkill], *, dry_run: bool) -> None:
     screen = console()
     for one in packed:
-        verb = "Would pack" if dry_run else "Packed" if one.is_changed else "Unchanged:"
+        verb = "Packed" if one.is_changed else "Unchanged:"
+        if dry_run:
+            verb = "Would pack"
         what = f"{count_words(len(one.skill.files), 'file')}, {one.size:,} bytes"
         screen.print(f"{verb} {escape_line(one.skill.name)} ({what})")
         screen.print(f"  {shorten_path(one.path, os.getcwd())}  sha256:{one.sha256}")

@@ -69,19 +69,30 @@ def _render(report: PluginReport, skills: Skills) -> Row:
     name = Text(escape_line(plugin.id), "bold")
     if plugin.version:
         name.append(f" {escape_line(plugin.version)}", "dim")
-    state = Text("on", "green") if plugin.is_enabled else Text("off", "dim")
-    if plugin.is_enabled and not report.contents.is_trusted:
-        state = Text("on, not trusted", "yellow")
-    elif plugin.disabled_by is not None and plugin.manifest is not None and plugin.diagnostics:
-        state = Text("cannot be used", "red")
-    parts = report.count_parts().items()
-    counted = ", ".join(_count(count, part) for part, count in parts if count)
-    # One that ships and is off has no skills yet, and its description names them.
-    described = plugin.description if plugin.owner == "bundled" else ""
-    is_described = described and not plugin.is_enabled
-    brings = escape_line(described) if is_described else counted or "nothing"
+    word, style = _describe_state(report)
     origin = shorten_path(plugin.origin, skills.cwd)
-    return name, state, brings, escape_line(origin)
+    return name, Text(word, style), _describe_parts(report), escape_line(origin)
+
+
+def _describe_state(report: PluginReport) -> tuple[str, str]:
+    """Whether a plugin is on, and the colour of the word."""
+    plugin = report.plugin
+    if plugin.is_enabled and not report.contents.is_trusted:
+        return "on, not trusted", "yellow"
+    is_broken = plugin.manifest is not None and bool(plugin.diagnostics)
+    if plugin.disabled_by is not None and is_broken:
+        return "cannot be used", "red"
+    return ("on", "green") if plugin.is_enabled else ("off", "dim")
+
+
+def _describe_parts(report: PluginReport) -> str:
+    plugin = report.plugin
+    # One that ships and is off has no skills yet, and its description names them.
+    is_off_and_shipped = plugin.owner == "bundled" and not plugin.is_enabled
+    if is_off_and_shipped and plugin.description:
+        return escape_line(plugin.description)
+    counts = [_count(count, part) for part, count in report.count_parts().items() if count]
+    return ", ".join(counts) or "nothing"
 
 
 def _count(count: int, part: str) -> str:

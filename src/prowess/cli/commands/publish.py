@@ -128,7 +128,9 @@ class _Publication:
         """The signature of the list of files: the old one, if it is still good."""
         before = self._folder.read(SIGNATURE)
         if self._key is None:
-            return before if self._folder.read(FILE_LIST) == data else None
+            is_for_same_files = self._folder.read(FILE_LIST) == data
+            return before if is_for_same_files else None
+        # Some keys sign differently each time, which would change a folder that has not changed.
         if before is not None and self._signatures.is_signed_by(data, before, self._key):
             return before
         return self._signatures.sign(data, self._key)
@@ -147,11 +149,12 @@ def _check(
     problems = list(folder.find_problems())
     signature = folder.read(SIGNATURE)
     signer: Signer | None = None
-    if signers is not None and signature is None:
-        problems.append("it is not signed")
-    elif signers is not None and signature is not None:
-        allowed = os.path.abspath(os.path.expanduser(signers))
-        signer = signatures.verify(folder.read(FILE_LIST) or b"", signature, allowed)
+    if signers is not None:
+        if signature is None:
+            problems.append("it is not signed")
+        else:
+            allowed = os.path.abspath(os.path.expanduser(signers))
+            signer = signatures.verify(folder.read(FILE_LIST) or b"", signature, allowed)
     if as_json:
         shape = None if signer is None else {"name": signer.principal, "key": signer.key}
         print_json({"folder": folder.path, "problems": problems, "signer": shape})
@@ -164,6 +167,7 @@ def _check(
         elif signature is not None:
             screen.print("Signed; use --signers FILE to check by whom.")
         elif signers is None:
+            # With --signers it is among the problems.
             screen.print("Not signed.")
         if not problems:
             screen.print("Every file is as it was published.")

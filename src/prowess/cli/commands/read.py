@@ -14,11 +14,14 @@ _SCHEME = "skill://"
 
 def _complete_urls(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Complete the URL of a skill. Shells that split words at colons send what follows one."""
-    lead = next((lead for lead in (_SCHEME, "//") if incomplete.startswith(lead)), "")
-    if not lead and not _SCHEME.startswith(incomplete):
+    lead, typed = _SCHEME, ""
+    if incomplete.startswith(_SCHEME):
+        typed = incomplete.removeprefix(_SCHEME)
+    elif incomplete.startswith("//"):
+        lead, typed = "//", incomplete.removeprefix("//")
+    elif not _SCHEME.startswith(incomplete):
         return []
-    names = complete_names(ctx, param, incomplete[len(lead) :] if lead else "")
-    return [f"{lead or _SCHEME}{name}" for name in names]
+    return [f"{lead}{name}" for name in complete_names(ctx, param, typed)]
 
 
 @click.command("read")

@@ -29,12 +29,12 @@ _SEVERITIES = click.Choice([severity.value for severity in Severity])
 def _check_codes(
     context: click.Context, parameter: click.Parameter, names: tuple[str, ...]
 ) -> tuple[str, ...]:
-    for name in names:
-        if name not in SCAN_CODES:
-            near = " or ".join(nearest_names(name, SCAN_CODES))
-            suggestion = f"did you mean {near}?" if near else "see docs/reference/scan-rules.md."
-            raise click.BadParameter(f"Unknown code “{name}”; {suggestion}")
-    return names
+    unknown = [name for name in names if name not in SCAN_CODES]
+    if not unknown:
+        return names
+    near = " or ".join(nearest_names(unknown[0], SCAN_CODES))
+    suggestion = f"did you mean {near}?" if near else "see docs/reference/scan-rules.md."
+    raise click.BadParameter(f"Unknown code “{unknown[0]}”; {suggestion}")
 
 
 @click.command("scan")
@@ -143,19 +143,21 @@ def _find_paths(
     progress: Progress,
 ) -> list[str]:
     """The folders and files to scan, each once; a target that is no path is the name of a skill."""
-    found: dict[str, None] = {}
-    names = [one for one in targets if not os.path.lexists(one)]
-    for target in targets or (".",):
-        if target not in names:
-            found.update(dict.fromkeys(_find_at(target, progress)))
+    # A file or folder comes before a skill of the same name.
+    names = [target for target in targets if not os.path.lexists(target)]
+    # An empty one, as from an unset variable of a shell, names nothing.
     wrong = [name for name in names if os.sep in name or not name]
     if wrong:
         listed = ", ".join(f"“{escape_line(name)}”" for name in wrong)
         raise UsageError(f"No such file or folder: {listed}")
+    paths: list[str] = []
+    for target in targets or (".",):
+        if target not in names:
+            paths += _find_at(target, progress)
     if names:
         skills = open_skills(host, add_dirs, bare=bare, progress=progress)
-        found.update((_get_folder(skills, name), None) for name in names)
-    return list(found)
+        paths += [_get_folder(skills, name) for name in names]
+    return list(dict.fromkeys(paths))
 
 
 def _get_folder(skills: Skills, name: str) -> str:
@@ -169,12 +171,13 @@ def _find_at(path: str, progress: Progress) -> list[str]:
     whole = os.path.abspath(path)
     if not os.path.isdir(whole):
         return [whole]
+    search = TargetSearch(os.getcwd(), current_facts(), LocalFiles(), progress)
     try:
-        search = TargetSearch(os.getcwd(), current_facts(), LocalFiles(), progress)
-        return [target.folder for target in search.find([path]).targets] or [whole]
+        targets = search.find([path]).targets
     except UsageError:
         # Nothing below is a skill; whoever names a folder of scripts wants it scanned all the same.
         return [whole]
+    return [target.folder for target in targets] or [whole]
 
 
 def _print_text(report: ScanReport) -> None:

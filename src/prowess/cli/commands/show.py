@@ -140,13 +140,16 @@ _LINKS = {"broken": " (broken symlink)", "folder": " (symlink to a folder)"}
 def _mark_special(file: SkillFile) -> str:
     if file.link:
         return _LINKS.get(file.kind, " (symlink)")
-    return " (a pipe, a socket or a device)" if file.kind == "other" else ""
+    if file.kind == "other":
+        return " (a pipe, a socket or a device)"
+    return ""
 
 
 def _print_body(content: str) -> None:
     screen = console()
     text = escape_text(content).strip("\n")
-    if screen.is_terminal and len(text) <= _MOST_MARKDOWN:
+    is_laid_out = screen.is_terminal and len(text) <= _MOST_MARKDOWN
+    if is_laid_out:
         screen.print(_render_markdown(text))
     elif text:
         screen.print(text)

@@ -30,6 +30,13 @@ if TYPE_CHECKING:
     from prowess.supply.sources import WatchFetch
 
 _ACTIONS = ("refresh", "add", "remove")
+# How many arguments each action takes, at least and at most, and how it is written.
+_ARGUMENTS: dict[str | None, tuple[int, int, str]] = {
+    None: (0, 0, ""),
+    "refresh": (0, 1, "refresh [NAME]"),
+    "add": (2, 2, "add NAME URL"),
+    "remove": (1, 1, "remove NAME"),
+}
 _STYLES = {
     "ready": "green",
     "stale": "yellow",
@@ -70,6 +77,7 @@ def command(
         return _add(name, url, as_json=as_json)
     if action == "remove" and name is not None:
         return _remove(name, as_json=as_json)
+    # Only now: adding and removing must work with settings that cannot be read.
     host = find_default_host() if host is None else host
     if action == "refresh":
         return _refresh(name, host, show_all=show_all, as_json=as_json)
@@ -78,12 +86,11 @@ def command(
 
 
 def _check_arguments(action: str | None, name: str | None, url: str | None) -> None:
-    wanted = {"add": 2, "remove": 1}.get(action or "", 0)
+    least, most, usage = _ARGUMENTS[action]
     given = (name is not None) + (url is not None)
-    if given < wanted:
-        usage = {"add": "add NAME URL", "remove": "remove NAME"}[action or ""]
+    if given < least:
         raise UsageError(f"Something is missing: `prowess sources {usage}`.")
-    if given > max(wanted, 1 if action == "refresh" else 0):
+    if given > most:
         raise UsageError(f"“{url or name}” is one argument too many.")
 
 
@@ -96,16 +103,20 @@ def _refresh(name: str | None, host: str, *, show_all: bool, as_json: bool) -> i
         request = RefreshRequest(name=name, watch=watch)
         skills = open_skills(host, warn=False, refresh=request, progress=Progress(quiet=True))
     report = load_source_report(skills, show_all=show_all)
-    kinds = ("remote", "mcp")
-    remote = [one for one in report.sources if one.fetched_at is not None or one.kind in kinds]
-    if name is not None and all(one.name != name for one in remote):
-        nearest = nearest_names(name, [one.name for one in remote])
+    servers = [one for one in report.sources if _is_server(one)]
+    asked = [one for one in servers if name in (None, one.name)]
+    if name is not None and not asked:
+        nearest = nearest_names(name, [one.name for one in servers])
         hint = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
         raise UsageError(f"There is no server “{name}” to fetch from.{hint}")
     _print(report, as_json=as_json)
-    asked = [one for one in remote if name in (None, one.name)]
     has_failed = any(one.state in ("failed", "stale") for one in asked)
     return Exit.MACHINE if has_failed else Exit.OK
+
+
+def _is_server(status: SourceStatus) -> bool:
+    # A plugin or package may be fetched from a server, too.
+    return status.kind in ("remote", "mcp") or status.fetched_at is not None
 
 
 @contextmanager

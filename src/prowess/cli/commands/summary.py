@@ -12,7 +12,7 @@ from prowess.model.outcome import State
 from prowess.model.snapshot import Snapshot
 from prowess.reports.phrases import name_host, render_counts
 from prowess.reports.summary import Summary, load_summary
-from prowess.text.display import count_words, escape_line
+from prowess.text.display import count_words, escape_line, join_some
 
 _MOST_FINDINGS = 3
 _MOST_ROOTS = 4
@@ -46,10 +46,9 @@ def _print_here(summary: Summary) -> None:
     rows = []
     for scope, counts in summary.scopes.items():
         roots = [root for root in summary.roots if root.scope is scope]
-        folders = ", ".join(shorten_path(one.path, snapshot.cwd) for one in roots[:_MOST_ROOTS])
-        more = f" and {len(roots) - _MOST_ROOTS} more" if len(roots) > _MOST_ROOTS else ""
+        folders = [shorten_path(root.path, snapshot.cwd) for root in roots]
         rows.append(("", scope.value, render_counts(counts)))
-        rows.append(("", "", f"in {folders}{more}"))
+        rows.append(("", "", f"in {join_some(folders, _MOST_ROOTS)}"))
     print_columns(rows, wrap=True)
     screen.print()
 

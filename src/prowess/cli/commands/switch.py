@@ -88,7 +88,9 @@ def _render_changes(
 def _render_reach(plan: SwitchPlan, snapshot: Snapshot, *, user: bool) -> str:
     """Tell users who meant one project that the host has one file for all of them."""
     is_users_file = plan.file not in snapshot.settings.project_files
-    return ", for all your projects" if plan.key and is_users_file and not user else ""
+    is_hosts_file = plan.key is not None
+    reaches_further = is_hosts_file and is_users_file and not user
+    return ", for all your projects" if reaches_further else ""
 
 
 _REMOVED = "Removed {name} from `{setting}` in {where} (line {line})."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -138,11 +139,12 @@ def _revoke(store: TrustFile, approvals: ApprovalFile, wanted: str, *, as_json: 
     """Revoke approvals; the folder of a trusted project works, too."""
     listed = list_approvals(approvals, store)
     chosen = [one for one in listed if wanted in (one.id, one.pattern, one.skill)]
-    folder = os.path.abspath(wanted)
-    is_project = os.path.isdir(folder) or folder in {one.root for one in store.load()}
-    if not chosen and is_project:
-        return _remove(store, folder, as_json=as_json)
     if not chosen:
+        folder = os.path.abspath(wanted)
+        # A project that was deleted is still in the list.
+        is_project = os.path.isdir(folder) or _is_listed(store, folder)
+        if is_project:
+            return _remove(store, folder, as_json=as_json)
         raise UnknownApproval(wanted, sorted({one.skill or one.pattern for one in listed}))
     approvals.revoke({one.id for one in chosen})
     if as_json:
@@ -154,11 +156,16 @@ def _revoke(store: TrustFile, approvals: ApprovalFile, wanted: str, *, as_json: 
     return Exit.OK
 
 
+def _is_listed(store: TrustFile, folder: str) -> bool:
+    return any(trusted.root == folder for trusted in store.load())
+
+
 def _remove(store: TrustFile, folder: str, *, as_json: bool) -> int:
     # The project around a folder that is gone is another one, and stays trusted.
     is_there = os.path.isdir(folder)
-    is_listed = folder in {one.root for one in store.load()}
-    root = store.find_project(folder)[0] if is_there and not is_listed else folder
+    root = folder
+    if is_there and not _is_listed(store, folder):
+        root, _ = store.find_project(folder)
     is_removed = store.distrust(folder, with_project=is_there)
     remaining = store.find_trusted(folder)
     if as_json:
@@ -183,11 +190,14 @@ def _trust(store: TrustFile, folder: str, *, yes: bool, host: str | None, as_jso
     if not as_json:
         _print_preview(root, preview, kind="repository" if is_repository else "folder")
     # With --yes, a project that is trusted only because of a folder above gets its own entry.
-    if entry is not None and (not yes or entry.root == root):
+    needs_own_entry = entry is not None and yes and entry.root != root
+    if entry is not None and not needs_own_entry:
         return _finish(shape, entry, as_json=as_json, changed=False)
-    if not yes and (as_json or not can_ask()):
+    if yes:
+        return _finish(shape, store.trust(folder), as_json=as_json, changed=True)
+    if as_json or not can_ask():
         return _refuse(shape, as_json=as_json)
-    if not yes and not confirm("Trust it?"):
+    if not confirm("Trust it?"):
         click.echo("Not trusted.", err=True)
         return Exit.REFUSED
     return _finish(shape, store.trust(folder), as_json=as_json, changed=True)
@@ -247,17 +257,19 @@ def _print_preview(root: str, preview: TrustPreview, *, kind: str) -> None:
 
 def _group_settings(declared: tuple[DeclaredSetting, ...], root: str) -> _Group:
     group: _Group = []
-    for one in declared:
-        file = shorten_path(one.origin.file or "", root)
-        line = "" if one.origin.line is None else f":{one.origin.line}"
-        command = f": {one.command}" if one.command else ""
-        details = [f"{one.name}{command}"]
-        if one.sets:
-            details.append(f"  gets values for {', '.join(one.sets)}")
-        if one.uses:
-            details.append(f"  uses your variables {', '.join(one.uses)}")
-        group.append((f"{file}{line}", tuple(details)))
+    for setting in declared:
+        file = shorten_path(setting.origin.file or "", root)
+        line = "" if setting.origin.line is None else f":{setting.origin.line}"
+        group.append((f"{file}{line}", tuple(_describe_setting(setting))))
     return group
+
+
+def _describe_setting(setting: DeclaredSetting) -> Iterator[str]:
+    yield f"{setting.name}: {setting.command}" if setting.command else setting.name
+    if setting.sets:
+        yield f"  gets values for {', '.join(setting.sets)}"
+    if setting.uses:
+        yield f"  uses your variables {', '.join(setting.uses)}"
 
 
 def _print_group(title: str, group: _Group) -> None:

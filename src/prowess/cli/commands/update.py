@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -88,24 +89,35 @@ def command(
         if not as_json:
             _print_updates(installer, updates, planned)
         is_wanted = bool(planned.wanted) and not dry_run
+        if not is_wanted:
+            return _finish(updates, planned, _choose_code(updates), as_json=as_json, updated=False)
         # Without a strategy this refuses edited skills, after the differences were shown.
-        merged = combine_edits(installer, planned, strategy) if is_wanted else {}
+        merged = combine_edits(installer, planned, strategy)
         question = f"Update {count_words(len(planned.wanted), 'skill')}?"
-        must_ask = is_wanted and not yes
-        is_refused = must_ask and not agree(question, done=_DONE, as_json=as_json)
-        is_updated = is_wanted and not is_refused
-        if is_updated:
-            is_theirs = strategy == THEIRS
-            installer.apply(planned, merged=merged, overwrite=is_theirs, backup=backup)
+        if not yes and not agree(question, done=_DONE, as_json=as_json):
+            return _finish(updates, planned, Exit.REFUSED, as_json=as_json, updated=False)
+        is_theirs = strategy == THEIRS
+        installer.apply(planned, merged=merged, overwrite=is_theirs, backup=backup)
+    return _finish(updates, planned, _choose_code(updates), as_json=as_json, updated=True)
+
+
+def _finish(
+    updates: list[Update], planned: PlannedInstall, code: int, *, as_json: bool, updated: bool
+) -> int:
     if as_json:
         versions = [one.version.shape() for one in updates]
-        shape = {"skills": versions, "plan": planned.plan.shape(), "updated": is_updated}
-        error = {"error": shape_not_asked(_DONE)} if is_refused else {}
-        print_json({**shape, **error})
-    elif is_updated:
-        names = tuple(escape_line(one.name) for one in planned.plan.skills)
-        console().print(f"Updated {', '.join(names)}.")
-    return Exit.REFUSED if is_refused else _choose_code(updates)
+        shape: dict[str, Any] = {
+            "skills": versions,
+            "plan": planned.plan.shape(),
+            "updated": updated,
+        }
+        if code == Exit.REFUSED:
+            shape["error"] = shape_not_asked(_DONE)
+        print_json(shape)
+    elif updated:
+        names = ", ".join(escape_line(one.name) for one in planned.plan.skills)
+        console().print(f"Updated {names}.")
+    return code
 
 
 def _choose_strategy(given: Mapping[str, bool]) -> str:
@@ -141,7 +153,9 @@ def _print_note(version: SkillVersion) -> None:
     note = _NOTES.get(version.state)
     if note is None:
         return
-    why = f": {version.problem.rstrip('.')}" if version.problem else ""
-    at = f" at {shorten_version(version.installed)}" if version.state == "pinned" else ""
-    advice = f" {version.advice}" if version.advice else ""
-    click.echo(escape_text(f"{version.name} {note}{at}{why}.{advice}"), err=True)
+    said = f"{version.name} {note}"
+    if version.state == "pinned":
+        said += f" at {shorten_version(version.installed)}"
+    if version.problem:
+        said += f": {version.problem.rstrip('.')}"
+    click.echo(escape_text(f"{said}. {version.advice}".rstrip()), err=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import click
 import msgspec
 
-from prowess.cli.options import ALL_HOSTS, complete_hosts, load_host
+from prowess.cli.options import complete_hosts, expand_hosts, load_host
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.progress import Progress
 from prowess.diagnostics import CODES, Severity, find_code
@@ -17,7 +17,6 @@ from prowess.discover.repository import find_repository
 from prowess.errors import nearest_names
 from prowess.machine.facts import current_facts
 from prowess.machine.files import LocalFiles
-from prowess.reports.hosts import list_agents
 from prowess.reports.lint_report import CheckedFile, Fix, FixMode, LintReport, check_file
 from prowess.reports.skill_paths import TargetSearch
 from prowess.text.display import count_words, escape_json, escape_line, escape_text
@@ -90,17 +89,21 @@ def command(
     form = _choose_form(form, as_json=as_json)
     report = _validate(paths, hosts, _choose_mode(fix=fix, dry_run=dry_run)).ignore(ignored)
     _FORMS[form](report)
+    # Ctrl-C was held back until the files that were fixed are reported.
     if report.not_checked:
         raise KeyboardInterrupt
     counts = report.counts()
-    failing = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
-    return 1 if any(counts[severity] for severity in failing) else 0
+    failing = counts[Severity.ERROR] + (counts[Severity.WARNING] if strict else 0)
+    return 1 if failing else 0
 
 
 def _choose_form(form: str, *, as_json: bool) -> str:
-    if as_json and form not in ("text", "json"):
+    if not as_json:
+        return form
+    # The default cannot be told from `--format text`, so that is not refused.
+    if form not in ("text", "json"):
         raise click.UsageError(f"Use --json or --format {form}, not both.")
-    return "json" if as_json else form
+    return "json"
 
 
 def _choose_mode(*, fix: bool, dry_run: bool) -> FixMode:
@@ -111,15 +114,8 @@ def _choose_mode(*, fix: bool, dry_run: bool) -> FixMode:
     return FixMode.SHOW if dry_run else FixMode.WRITE
 
 
-def _expand_hosts(hosts: Sequence[str]) -> list[str]:
-    named = [host for host in hosts if host != ALL_HOSTS]
-    if len(named) == len(hosts):
-        return named
-    return list(dict.fromkeys((*named, *list_agents(current_facts()))))
-
-
 def _validate(paths: Sequence[str], hosts: Sequence[str], mode: FixMode) -> LintReport:
-    profiles = [load_host(host) for host in _expand_hosts(hosts)]
+    profiles = [load_host(host) for host in expand_hosts(hosts)]
     cwd, files = os.getcwd(), LocalFiles()
     checked: list[CheckedFile] = []
     with Progress("looking for skills") as progress:
@@ -130,7 +126,8 @@ def _validate(paths: Sequence[str], hosts: Sequence[str], mode: FixMode) -> Lint
                 checked.append(check_file(target, files, profiles, mode))
         except KeyboardInterrupt:
             # Files that were fixed have to be reported before the command stops.
-            if mode is not FixMode.WRITE or not any(one.fix for one in checked):
+            has_written = mode is FixMode.WRITE and any(one.fix for one in checked)
+            if not has_written:
                 raise
     base = find_repository(cwd, files) or cwd
     not_checked = len(found.targets) - len(checked)
@@ -140,11 +137,10 @@ def _validate(paths: Sequence[str], hosts: Sequence[str], mode: FixMode) -> Lint
 def _print_text(report: LintReport) -> None:
     from prowess.cli.terminal.diagnostic_output import print_diagnostics
 
+    print_fix = _print_diff if report.mode is FixMode.SHOW else _print_changes
     for one in report.files:
-        if one.fix is not None and report.mode is FixMode.SHOW:
-            _print_diff(one.file, one.fix, report.cwd)
-        elif one.fix is not None:
-            _print_changes(one.file, one.fix, report.cwd)
+        if one.fix is not None:
+            print_fix(one.file, one.fix, report.cwd)
     print_diagnostics(report.diagnostics, report.cwd)
     console().print(_summarize(report))
 
@@ -156,13 +152,15 @@ def _summarize(report: LintReport) -> str:
     counts = render_severity_counts(report.counts())
     sentences = [f"{checked}: {counts}." if counts else f"{checked}, no problems found."]
     fixed = sum(one.fix is not None for one in report.files)
-    fixable = sum(one.is_fixable for one in report.files)
     if fixed:
         verb = "Would fix" if report.mode is FixMode.SHOW else "Fixed"
         sentences.append(f"{verb} {count_words(fixed, 'file')}.")
+    fixable = sum(one.is_fixable for one in report.files)
+    # With --fix, what is still fixable could not be written, which its diagnostic says.
+    can_be_fixed = fixable > 0 and report.mode is FixMode.OFF
     if report.not_checked:
         sentences.append(f"Stopped before {count_words(report.not_checked, 'file')}.")
-    elif fixable and report.mode is FixMode.OFF:
+    elif can_be_fixed:
         sentences.append(f"Run with --fix to fix {count_words(fixable, 'file')}.")
     return " ".join(sentences)
 

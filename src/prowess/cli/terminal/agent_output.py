@@ -45,6 +45,7 @@ class AgentPrinter:
     def show(self, event: Event) -> None:
         """Print one event."""
         match event:
+            # The words of an agent below are for the one above it, which gets its report.
             case TextDelta(agent=""):
                 self._print_text(event.text)
             case ToolStarted():
@@ -113,9 +114,12 @@ def _name_call(event: ToolStarted) -> str:
 
 def _describe_hook(event: HookFinished) -> str:
     owner = f" of {escape_line(event.name)}" if event.name else ""
-    outcome = "" if event.outcome == "done" else f" {event.outcome}"
-    message = f": {_shorten(event.message)}" if event.message else ""
-    return f"! {event.hook} hook{owner} `{_shorten(event.command)}`{outcome}{message}"
+    line = f"! {event.hook} hook{owner} `{_shorten(event.command)}`"
+    if event.outcome != "done":
+        line += f" {event.outcome}"
+    if event.message:
+        line += f": {_shorten(event.message)}"
+    return line
 
 
 def render_line(event: Event) -> str:
@@ -128,6 +132,7 @@ def render_line(event: Event) -> str:
             return f"+ skill {escape_line(event.name)}{tokens}, by the {event.by}"
         case SkillsWoken():
             return f"+ now available: {escape_line(', '.join(event.names))}"
+        # A hook that ran and said nothing is not worth a line; most run at every call.
         case HookFinished() if event.message or event.outcome != "done":
             return _describe_hook(event)
         case StreamCut():

@@ -21,7 +21,7 @@ _POLL_SECONDS = 0.2
 _SECONDS_TO_END = 5.0
 
 
-class _Question:
+class _PassedQuestion:
     """A question on its way to the main thread, and the queue that its answer comes back on."""
 
     def __init__(self, request: ApprovalRequest) -> None:
@@ -30,7 +30,7 @@ class _Question:
 
 
 # None in place of a question: the work is done, or was stopped.
-_Questions = queue.SimpleQueue[_Question | None]
+_Questions = queue.SimpleQueue[_PassedQuestion | None]
 
 
 class _QueueApprover:
@@ -41,7 +41,7 @@ class _QueueApprover:
         self._cancel = cancel
 
     def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
-        question = _Question(request)
+        question = _PassedQuestion(request)
         self._questions.put(question)
         while not self._cancel.is_cancelled:
             try:
@@ -86,7 +86,7 @@ class BackgroundWork(Generic[T]):
             raise self._error
         return self._results[0]
 
-    def _wait_for_question(self) -> _Question | None:
+    def _wait_for_question(self) -> _PassedQuestion | None:
         """The next question; None once the work is done or was stopped."""
         # Work that reports for itself needs no line about it.
         with Progress(self._doing) if self._doing is not None else nullcontext():
@@ -107,11 +107,8 @@ class BackgroundWork(Generic[T]):
             if self._stopped is None:
                 answer = self._approver.ask(request)
                 # In a terminal nothing is awaited; an answer that has to be is none.
-                return (
-                    answer
-                    if isinstance(answer, ApprovalAnswer)
-                    else ApprovalAnswer(ApprovalChoice.REJECT)
-                )
+                if isinstance(answer, ApprovalAnswer):
+                    return answer
         except KeyboardInterrupt:
             # `_stop` raised it to end the question; `run` reports that the work was stopped.
             return ApprovalAnswer(ApprovalChoice.REJECT)

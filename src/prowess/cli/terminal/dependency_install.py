@@ -44,7 +44,8 @@ def install_for_skill(skills: Skills, name: str, choice: InstallChoice) -> int:
     report = report_requirements(skills, name)
     options = list_options(skills, report)
     refusal = None if choice.dry_run else _find_refusal(skills, report, options, choice)
-    if refusal is not None or choice.dry_run or not options.steps:
+    is_only_shown = choice.dry_run or not options.steps
+    if is_only_shown or refusal is not None:
         planned = [StepResult(step, "planned") for step in options.steps]
         return _show_plan(skills, report, options, planned, choice, refusal)
     if not choice.as_json:
@@ -63,17 +64,17 @@ def _find_refusal(
     skills: Skills, report: RequirementsReport, options: InstallOptions, choice: InstallChoice
 ) -> str | None:
     """Why nothing may be run without asking further; None if it may, or if the user is asked."""
-    if not options.steps:
-        return None
     open_steps = [step.text for step in options.steps if step.text not in choice.agreed]
     if not open_steps:
         return None
     if choice.agreed:
         return f"Not one of the steps you agreed to: {escape_line(open_steps[0])}"
     if not choice.yes:
-        return describe_not_asked("installed") if choice.as_json or not can_ask() else None
+        is_nobody_there = choice.as_json or not can_ask()
+        return describe_not_asked("installed") if is_nobody_there else None
     skill = report.outcome.skill
-    if skill is not None and skills.project.open_trust().is_trusted(skill):
+    is_trusted = skill is not None and skills.project.open_trust().is_trusted(skill)
+    if is_trusted:
         return None
     # What an unknown author wrote is agreed to word by word, or not at all.
     return (

@@ -59,10 +59,14 @@ def _list_rows(diagnostic: Diagnostic, cwd: str) -> list[Sequence[Cell]]:
     line = "" if diagnostic.line is None else str(diagnostic.line)
     severity = Text(diagnostic.severity.value, _STYLES[diagnostic.severity])
     message = Text.assemble(f"{render_message(diagnostic, cwd)}  ", (diagnostic.code, "dim"))
-    below = [escape_line(diagnostic.hint)] if diagnostic.hint else []
-    unnamed = [file for file in diagnostic.related if file not in diagnostic.message]
-    below += [f"see {shorten_path(file, cwd)}" for file in unnamed]
-    return [(f"{line:>5}", severity, message), *(("", "", Text(text, "dim")) for text in below)]
+    rows: list[Sequence[Cell]] = [(f"{line:>5}", severity, message)]
+    if diagnostic.hint:
+        rows.append(("", "", Text(escape_line(diagnostic.hint), "dim")))
+    for file in diagnostic.related:
+        # Most messages name the other file themselves.
+        if file not in diagnostic.message:
+            rows.append(("", "", Text(f"see {shorten_path(file, cwd)}", "dim")))
+    return rows
 
 
 def render_message(diagnostic: Diagnostic, cwd: str) -> str:

@@ -7,12 +7,12 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 import click
 
-from prowess.errors import ProwessError
+from prowess.errors import ProwessError, name_cause
 
 INTERNAL = 70
 MACHINE = 4
@@ -22,8 +22,11 @@ _LEFT_OUT = ("known",)
 
 def wants_json(arguments: Sequence[str]) -> bool:
     """Whether the output should have been JSON."""
-    words = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
-    return "--json" in words or "--format=json" in words or ("--format", "json") in pairwise(words)
+    # Asked about a command line that may be wrong, so it is not parsed; after `--` all is text.
+    words = list(takewhile(lambda word: word != "--", arguments))
+    if "--json" in words or "--format=json" in words:
+        return True
+    return ("--format", "json") in pairwise(words)
 
 
 def report_error(error: Exception, *, as_json: bool) -> int:
@@ -59,11 +62,10 @@ def print_json_error(error: Exception, code: int, message: str, hint: str | None
     shape: dict[str, Any] = {"kind": _name_kind(error), "message": message, "exit_code": code}
     if hint:
         shape["hint"] = hint
-    details = vars(error) if isinstance(error, ProwessError) else {}
-    for key, value in details.items():
-        if key not in _LEFT_OUT and not key.startswith("_"):
-            is_plain = isinstance(value, (str, int, float, tuple))
-            shape.setdefault(key, value if is_plain else str(value))
+    if isinstance(error, ProwessError):
+        # What is there already is not replaced: an error may have a `message` of its own.
+        for key, value in _shape_details(error).items():
+            shape.setdefault(key, value)
     try:
         print_json({"error": shape})
     except OSError:
@@ -71,17 +73,28 @@ def print_json_error(error: Exception, code: int, message: str, hint: str | None
         return
 
 
+def _shape_details(error: ProwessError) -> dict[str, Any]:
+    """The public attributes of an error; what JSON does not have becomes text."""
+    details = {}
+    for key, value in vars(error).items():
+        is_shown = key not in _LEFT_OUT and not key.startswith("_")
+        if is_shown:
+            is_plain = isinstance(value, (str, int, float, tuple))
+            details[key] = value if is_plain else str(value)
+    return details
+
+
 def _describe(error: Exception) -> tuple[int, str, str]:
     """The exit code, the message and the hint of an error."""
     if isinstance(error, ProwessError):
         return error.exit_code, str(error), error.hint or ""
+    # Everything that begins at the working folder fails then, with a name that misleads.
     if isinstance(error, FileNotFoundError) and not _has_working_folder():
         gone = "The working folder no longer exists."
         return MACHINE, gone, "Change to another folder and try again."
     if isinstance(error, OSError):
-        cause = error.strerror or str(error)
         where = f": {os.fsdecode(error.filename)}" if error.filename else ""
-        return MACHINE, f"{cause}{where}", ""
+        return MACHINE, f"{name_cause(error)}{where}", ""
     message = f"unexpected error: {type(error).__name__}: {error}"
     return INTERNAL, message, "This is a bug in Prowess. Run with `--debug` to see the traceback."
 

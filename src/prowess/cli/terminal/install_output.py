@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 from rich.text import Text
 
 from prowess.cli.terminal.out import console, echo_diagnostics, shorten_path
 from prowess.cli.terminal.tables import print_columns
-from prowess.diagnostics import Severity
+from prowess.diagnostics import Diagnostic, Severity
 from prowess.reports.install_plan import InstallPlan, PlannedSkill, SkillContents
-from prowess.text.display import count_words, escape_line, escape_text
+from prowess.text.display import count_words, escape_line, escape_text, join_some
 
 _ACTIONS = {
     "create": "new",
@@ -19,6 +21,8 @@ _ACTIONS = {
 }
 _MOST_FILES = 20
 _SHORT_COMMIT = 12
+# A commit, or the digest of an archive.
+_DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def print_plan(plan: InstallPlan, cwd: str) -> None:
@@ -36,7 +40,8 @@ def _print_skill(skill: PlannedSkill, cwd: str) -> None:
     title = Text(escape_line(skill.name), "bold")
     title.append(f"  {escape_line(contents.description)}", "not bold")
     screen.print(title, no_wrap=True, overflow="ellipsis")
-    rows = [("", "from", _describe_origin(skill))]
+    origin = render_origin(skill.source, skill.path, skill.ref, skill.resolved)
+    rows = [("", "from", escape_line(origin))]
     rows += _describe_signer(skill)
     for target in skill.targets:
         rows.append(("", "to", f"{shorten_path(target.folder, cwd)} ({_ACTIONS[target.action]})"))
@@ -49,46 +54,54 @@ def _print_skill(skill: PlannedSkill, cwd: str) -> None:
         "names hosts": contents.network,
     }
     for label, texts in listed.items():
-        rows += [("", label if not place else "", _clean(text)) for place, text in enumerate(texts)]
+        # The label stands beside the first text only.
+        labels = [label, *[""] * len(texts)]
+        rows += [("", beside, _clean(text)) for beside, text in zip(labels, texts, strict=False)]
     print_columns(rows, wrap=True)
     for finding in contents.findings:
         # Files that the scan cannot read, such as pictures, are in the JSON.
-        if finding.severity is Severity.INFO:
-            continue
-        where = f"{finding.file}:{finding.line}: " if finding.file and finding.line else ""
-        text = f"  {finding.severity.value}: {where}{finding.message} ({finding.code})"
-        screen.print(escape_text(text))
+        if finding.severity is not Severity.INFO:
+            screen.print(escape_text(_render_finding(finding)))
     screen.print()
 
 
-def _describe_origin(skill: PlannedSkill) -> str:
-    version = shorten_version(skill.resolved)
-    ref = f"#{skill.ref}" if skill.ref else ""
-    path = f"/{skill.path}" if skill.path else ""
-    origin = f"{skill.source}{path}{ref}"
-    return escape_line(f"{origin} at {version}" if version else origin)
+def _render_finding(finding: Diagnostic) -> str:
+    where = f"{finding.file}:{finding.line}: " if finding.file and finding.line else ""
+    return f"  {finding.severity.value}: {where}{finding.message} ({finding.code})"
+
+
+def render_origin(source: str, path: str, ref: str, resolved: str) -> str:
+    """Where a skill comes from, as people write it, and which version that is."""
+    origin = source
+    if path:
+        origin += f"/{path}"
+    if ref:
+        origin += f"#{ref}"
+    if resolved:
+        origin += f" at {shorten_version(resolved)}"
+    return origin
 
 
 def _describe_signer(skill: PlannedSkill) -> list[tuple[str, str, str]]:
-    changed = skill.signed_before and skill.signed_before != skill.signer
-    before = f" (installed version: {skill.signed_before})" if changed else ""
-    if not skill.signer and not before:
+    signed_before = skill.signed_before
+    is_other_signer = signed_before and signed_before != skill.signer
+    # Somebody else, or nobody, is worth a line: an account may have been taken over.
+    if not skill.signer and not is_other_signer:
         return []
+    before = f" (installed version: {signed_before})" if is_other_signer else ""
     return [("", "signed by", escape_line(f"{skill.signer or 'no known signer'}{before}"))]
 
 
 def shorten_version(resolved: str) -> str:
     """A version as people read it: a commit by its first digits."""
     plain = resolved.removeprefix("sha256:")
-    is_digest = len(plain) in (40, 64) and all(one in "0123456789abcdef" for one in plain)
-    return plain[:_SHORT_COMMIT] if is_digest else resolved
+    return plain[:_SHORT_COMMIT] if _DIGEST.fullmatch(plain) else resolved
 
 
 def _describe_files(contents: SkillContents) -> str:
-    names = [file.path for file in contents.files]
-    shown = ", ".join(escape_line(name) for name in names[:_MOST_FILES])
-    more = f" and {len(names) - _MOST_FILES} more" if len(names) > _MOST_FILES else ""
-    return f"{count_words(len(names), 'file')}, {contents.size:,} bytes: {shown}{more}"
+    names = [escape_line(file.path) for file in contents.files]
+    shown = join_some(names, _MOST_FILES)
+    return f"{count_words(len(names), 'file')}, {contents.size:,} bytes: {shown}"
 
 
 def _clean(text: str) -> str:

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -45,12 +46,16 @@ def render_job(job: Job, parts: Sequence[Job]) -> Iterator[str]:
     for name, value in rows:
         if value:
             yield f"  {name:<8} {escape_line(value)}"
-    for question in (*job.questions, *(one for part in parts for one in part.questions)):
+    for question in _list_questions(job, parts):
         yield from render_question(question)
     yield from render_jobs(parts)
     if job.answer:
         yield ""
         yield escape_text(job.answer)
+
+
+def _list_questions(job: Job, parts: Sequence[Job]) -> Iterator[Question]:
+    return chain.from_iterable(one.questions for one in (job, *parts))
 
 
 def render_question(question: Question) -> Iterator[str]:
@@ -84,6 +89,7 @@ class WorkerLife(NamedTuple):
         # A dead worker of another machine may be known only by its id.
         where = f"{worker.machine}, process {worker.pid}" if worker.machine else "unknown machine"
         yield f"{worker.id}  {state}  {escape_line(where)}"
+        # A queue is `KIND@PLACE`, and a worker serves all kinds of its places.
         places = dict.fromkeys(queue.partition("@")[2] for queue in self.queues)
         if places:
             yield f"  queues   {escape_line(', '.join(places))}"
@@ -122,18 +128,18 @@ class JobProgress:
 
     def update(self, job: Job, parts: Sequence[Job]) -> None:
         """Show where the job and its parts are now."""
-        for question in (*job.questions, *(one for part in parts for one in part.questions)):
+        # Also where it is quiet: nobody would know that the job waits for them.
+        for question in _list_questions(job, parts):
             self._show_question(question)
         if self._is_quiet:
             return
         if self._is_live:
             self._draw(list(render_jobs(parts)))
             return
-        for part in parts:
-            if self._states.get(part.id) != part.state:
-                self._states[part.id] = part.state
-                for line in render_jobs([part]):
-                    click.echo(line, err=True)
+        changed = [part for part in parts if self._states.get(part.id) != part.state]
+        self._states.update((part.id, part.state) for part in changed)
+        for line in render_jobs(changed):
+            click.echo(line, err=True)
 
     def finish(self) -> None:
         """Remove the table; what the job says at its end is in its place."""

@@ -23,6 +23,7 @@ JSON_VERSION = 1
 def print_json(value: dict[str, Any]) -> None:
     """Print an object as JSON, with the version of its shape first."""
     whole = {"version": JSON_VERSION, **value}
+    # Encoded first: looking for bad names in thousands of skills would cost more than the JSON.
     try:
         data = msgspec.json.encode(whole)
     except UnicodeEncodeError:

@@ -97,5 +97,10 @@ def _ask_reply(*, can_last: bool) -> ApprovalChoice | None:
     """What was typed; None if it is no answer. “Always” is one only where it covers anything."""
     choices = "once, always, or reject? [o/a/R]" if can_last else "once, or reject? [o/R]"
     typed = ask_line(f"Allow {choices}")
-    reply = ApprovalChoice.REJECT if typed is None else REPLIES.get(typed.lower())
-    return None if reply is ApprovalChoice.ALWAYS and not can_last else reply
+    # At the end of the input nobody will ever answer.
+    if typed is None:
+        return ApprovalChoice.REJECT
+    reply = REPLIES.get(typed.lower())
+    if reply is ApprovalChoice.ALWAYS and not can_last:
+        return None
+    return reply

@@ -14,7 +14,7 @@ from prowess.machine.files import LocalFiles
 from prowess.reports.lint_report import check_file
 from prowess.reports.skill_paths import TargetSearch
 from prowess.supply.publish.skill_files import CannotShare, SharedSkill, load_shared
-from prowess.text.display import count_words, escape_line
+from prowess.text.display import count_words, escape_line, join_some
 
 _MOST_SHOWN = 10
 
@@ -32,19 +32,21 @@ def load_shared_skills(
     errors: list[Diagnostic] = list(_list_errors(found.notes))
     skills: list[SharedSkill] = []
     for target in found.targets:
-        if outside is not None and target.location.startswith(f"{outside}/"):
+        # The folder that is published to may lie in the one that is published from.
+        is_inside = outside is not None and target.location.startswith(f"{outside}/")
+        if is_inside:
             continue
         checked = check_file(target, files, profiles)
         wrong = _list_errors(checked.diagnostics)
         errors += wrong
         if not wrong:
             skills.append(load_shared(target, checked))
+    # After all were checked, so that the number of errors is that of all.
     if errors:
-        _report_errors(errors, cwd)
+        raise _refuse(errors, cwd)
     if not skills:
-        raise UsageError(
-            f"No SKILL.md found outside {outside}." if outside else "No SKILL.md found."
-        )
+        where = f" outside {outside}" if outside else ""
+        raise UsageError(f"No SKILL.md found{where}.")
     _check_names(skills)
     return sorted(skills, key=lambda skill: skill.name)
 
@@ -53,12 +55,12 @@ def _list_errors(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     return [one for one in diagnostics if one.severity is Severity.ERROR]
 
 
-def _report_errors(errors: Sequence[Diagnostic], cwd: str) -> None:
+def _refuse(errors: Sequence[Diagnostic], cwd: str) -> CannotShare:
     first = errors[0]
     where = os.path.relpath(first.file or cwd, cwd)
     more = f", and {count_words(len(errors) - 1, 'other error')}" if len(errors) > 1 else ""
     problem = f"{first.message.rstrip('.')} ({first.code}){more}; `prowess validate` shows all"
-    raise CannotShare(where, problem)
+    return CannotShare(where, problem)
 
 
 def _check_names(skills: Sequence[SharedSkill]) -> None:
@@ -75,9 +77,6 @@ def _check_names(skills: Sequence[SharedSkill]) -> None:
 
 def print_left_out(skill: SharedSkill) -> None:
     """Say which files of a skill are not shared."""
-    if not skill.left_out:
-        return
-    shown = ", ".join(escape_line(path) for path in skill.left_out[:_MOST_SHOWN])
-    rest = len(skill.left_out) - _MOST_SHOWN
-    more = f" and {rest:,} more" if rest > 0 else ""
-    console().print(f"  left out: {shown}{more}")
+    if skill.left_out:
+        shown = join_some([escape_line(path) for path in skill.left_out], _MOST_SHOWN)
+        console().print(f"  left out: {shown}")

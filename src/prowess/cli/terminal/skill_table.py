@@ -8,6 +8,7 @@ from rich.text import Text
 
 from prowess.cli.terminal.out import console, shorten_path
 from prowess.cli.terminal.tables import MARKS, Cell, mark_state, print_columns
+from prowess.diagnostics import Diagnostic
 from prowess.model.outcome import Outcome, State
 from prowess.model.snapshot import Snapshot
 from prowess.reports.outcomes_by_name import (
@@ -17,7 +18,7 @@ from prowess.reports.outcomes_by_name import (
     list_differing_names,
 )
 from prowess.reports.phrases import cite_reason, name_host, render_counts
-from prowess.text.display import count_words, escape_line, first_line
+from prowess.text.display import count_words, escape_line, first_line, join_some
 
 _HEADING = ("", "NAME", "STATE", "SCOPE", "SOURCE", "DESCRIPTION")
 _QUIET = (State.SHADOWED, State.DISABLED, State.DUPLICATE)
@@ -110,12 +111,16 @@ def _render_cuts(snapshot: Snapshot) -> Iterator[str]:
     """One line for each reason why the table is not complete."""
     for code in _CUTS:
         found = [one for one in snapshot.diagnostics if one.code == code]
-        if not found:
-            continue
-        first, *others = found
-        where = f"{shorten_path(first.file, snapshot.cwd)}: " if first.file else ""
-        more = f" `prowess check` shows {len(others):,} more." if others else ""
-        yield f"{where}{escape_line(first.message)}{more}"
+        if found:
+            yield _render_cut(found, snapshot.cwd)
+
+
+def _render_cut(found: Sequence[Diagnostic], cwd: str) -> str:
+    """The first of several findings, and how many more there are."""
+    first, others = found[0], len(found) - 1
+    where = f"{shorten_path(first.file, cwd)}: " if first.file else ""
+    more = f" `prowess check` shows {others:,} more." if others else ""
+    return f"{where}{escape_line(first.message)}{more}"
 
 
 def render_difference(other: OtherEdition, here: OutcomesByName) -> str | None:
@@ -125,7 +130,6 @@ def render_difference(other: OtherEdition, here: OutcomesByName) -> str | None:
     names = list_differing_names(here, other.outcomes)
     if not names:
         return None
-    shown = ", ".join(escape_line(name) for name in names[:_MOST_NAMES])
-    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+    shown = join_some([escape_line(name) for name in names], _MOST_NAMES)
     verb = "skill differs" if len(names) == 1 else "skills differ"
-    return f"{len(names):,} {verb} in {other.host}: {shown}{more}."
+    return f"{len(names):,} {verb} in {other.host}: {shown}."

@@ -25,8 +25,10 @@ MARKS: dict[State, tuple[str, str]] = {
     State.INVALID: ("!", "red"),
 }
 _GAP = "  "
+# Widths of columns, in cells of the terminal.
 _NARROWEST = 12
 _WIDEST = 64
+# As much as the last column gets before the others are narrowed; it has the sentences.
 _LAST_NEEDS = 24
 _AT_ONCE = 200
 
@@ -56,21 +58,21 @@ def render_columns(
 def _lay_out(
     rows: Iterable[Sequence[Cell]], *, width: int | None, heading: Sequence[str], wrap: bool
 ) -> Iterator[Text]:
-    table = [[_as_text(cell) for cell in row] for row in rows]
+    table = [list(map(_as_text, row)) for row in rows]
     if heading:
         table.insert(0, [Text(word, "dim") for word in heading])
     widths = [max(map(_cells, column)) for column in zip(*table, strict=True)]
     if width is None:
         # One very long name must not push every line apart; it sticks out of its column instead.
         widths[:-1] = [min(one, _WIDEST) for one in widths[:-1]]
-        yield from (_render_row(row, widths) for row in table)
+        for row in table:
+            yield _render_row(row, widths)
         return
     _fit(widths, width)
     for row in table:
-        for line in _wrap_row(row, widths[-1]) if wrap else (row,):
-            yield _render_row(
-                [_cut(cell, one) for cell, one in zip(line, widths, strict=True)], widths
-            )
+        lines = _wrap_row(row, widths[-1]) if wrap else (row,)
+        for line in lines:
+            yield _render_row(list(map(_cut, line, widths)), widths)
 
 
 def _wrap_row(row: list[Text], width: int) -> Iterator[list[Text]]:
@@ -100,7 +102,9 @@ def _fit(widths: list[int], width: int) -> None:
         if widest is None or widths[widest] <= _NARROWEST:
             break
         widths[widest] = max(_NARROWEST, widths[widest] - over)
-    widths[-1] = min(widths[-1], max(_NARROWEST, width - gaps - sum(widths[:-1])))
+    left = width - gaps - sum(widths[:-1])
+    # On a very narrow terminal a line sticks out rather than to have one letter in each row.
+    widths[-1] = min(widths[-1], max(_NARROWEST, left))
 
 
 def _cut(cell: Text, width: int) -> Text:
@@ -127,9 +131,8 @@ def print_columns(
     """Print aligned columns: cut or wrapped to fit a terminal, whole when piped."""
     screen = console()
     if not screen.is_terminal:
-        screen.file.write(
-            "".join(f"{line}\n" for line in render_plain([heading, *rows] if heading else rows))
-        )
+        whole = [heading, *rows] if heading else rows
+        screen.file.write("".join(f"{line}\n" for line in render_plain(whole)))
         return
     lines = _lay_out(rows, width=screen.width, heading=heading, wrap=wrap)
     # A long table is laid out in pieces, so that its first lines appear at once.
@@ -139,13 +142,19 @@ def print_columns(
 
 def render_plain(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
     """Rows as aligned lines, whole and without colour, which is many times faster."""
-    table = [[cell if isinstance(cell, str) else cell.plain for cell in row] for row in rows]
-    widths = [
-        min(max(map(cell_len, column)), _WIDEST)
-        for column in zip(*(row[:-1] for row in table), strict=True)
-    ]
+    table = [list(map(_as_plain, row)) for row in rows]
+    # Of the last column no width is needed: nothing comes after it.
+    columns = zip(*(row[:-1] for row in table), strict=True)
+    widths = [min(max(map(cell_len, column)), _WIDEST) for column in columns]
     for row in table:
-        padded = (
-            cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=False)
-        )
+        padded = map(_pad, row[:-1], widths)
         yield _GAP.join((*padded, row[-1])).rstrip()
+
+
+def _as_plain(cell: Cell) -> str:
+    return cell if isinstance(cell, str) else cell.plain
+
+
+def _pad(cell: str, width: int) -> str:
+    # By cells: a Chinese character takes two of them.
+    return cell + " " * (width - cell_len(cell))

@@ -93,7 +93,9 @@ def _print_parse(screen: Console, tour: Tour) -> None:
     outcomes = tour.snapshot.outcomes
     read = sum(outcome.skill is not None for outcome in outcomes)
     repaired = [outcome for outcome in outcomes if list_repairs(outcome)]
-    rows = [row for outcome in repaired for row in _list_repair_rows(outcome)]
+    rows: list[Row] = []
+    for outcome in repaired:
+        rows += _list_repair_rows(outcome)
     rows += [_reason_row(one, tour) for one in list_decided(tour.snapshot, DECIDED_BY_PARSE)]
     after = f", {len(repaired)} of them after a repair" if repaired else ""
     end = ":" if rows else "."
@@ -185,9 +187,12 @@ def _print_hosts(screen: Console, tour: Tour) -> None:
     name = escape_line(tour.contested)
     titles = " and ".join(answer.title for answer in tour.answers)
     _print_heading(screen, None, "One name, two agents", f"Ask {titles} for “{name}”.")
-    _print_rows(screen, [row for answer in tour.answers for row in _answer_rows(answer, tour)])
-    found = [answer.outcome for answer in tour.answers]
-    locations = {one.candidate.location if one else None for one in found}
+    rows: list[Row] = []
+    locations = set()
+    for answer in tour.answers:
+        rows += _answer_rows(answer, tour)
+        locations.add(answer.outcome.candidate.location if answer.outcome else None)
+    _print_rows(screen, rows)
     files = "two different files" if len(locations) > 1 else "the same file"
     measured = "Their rules were measured on the releases shown."
     _say(screen, f"They load {files}. {measured}", indent=_INDENT)
@@ -263,29 +268,36 @@ def _say(screen: Console, text: Text | str, *, indent: int = 0) -> None:
 
 def _print_rows(screen: Console, rows: Sequence[Row], *, indent: int = _INDENT) -> None:
     """Print aligned rows; on a terminal the last column is wrapped."""
-    texts = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
-    widths = [
-        max(cell_len(cell.plain) for cell in column)
-        for column in zip(*(row[:-1] for row in texts), strict=True)
-    ]
+    texts = [list(map(_as_text, row)) for row in rows]
+    columns = zip(*(row[:-1] for row in texts), strict=True)
+    widths = [max(map(_cells, column)) for column in columns]
     for row in texts:
         lead = Text(" " * indent)
-        for cell, width in zip(row, widths, strict=False):
+        for cell, width in zip(row[:-1], widths, strict=True):
             lead.append_text(cell)
-            lead.append(" " * (width - cell_len(cell.plain) + _GAP))
+            lead.append(" " * (width - _cells(cell) + _GAP))
         for line in _wrap(screen, lead, row[-1]):
             line.rstrip()
             screen.print(line, soft_wrap=True)
 
 
+def _as_text(cell: Text | str) -> Text:
+    return cell if isinstance(cell, Text) else Text(cell)
+
+
+def _cells(cell: Text) -> int:
+    return cell_len(cell.plain)
+
+
 def _wrap(screen: Console, lead: Text, last: Text) -> list[Text]:
-    if not screen.is_terminal:
-        return [lead + last]
     width = min(screen.width, _WIDEST)
-    start = cell_len(lead.plain)
-    if start + cell_len(last.plain) <= width:
+    start = _cells(lead)
+    fits = start + _cells(last) <= width
+    # Lines are not wrapped in a pipe, where a program reads them.
+    if fits or not screen.is_terminal:
         return [lead + last]
-    if width - start >= _LEAST_LAST or not lead.plain.strip():
+    has_columns = bool(lead.plain.strip())
+    if width - start >= _LEAST_LAST or not has_columns:
         first, *others = last.wrap(screen, max(width - start, 1))
         return [lead + first, *(Text(" " * start) + line for line in others)]
     # Too little room beside the other columns: the last one goes below them.
