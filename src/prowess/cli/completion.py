@@ -59,13 +59,14 @@ class _WithDebug(ShellComplete):
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
         """What the command offers, and `--debug` where it fits."""
-        found = super().get_completions(args, incomplete)
+        items = super().get_completions(args, incomplete)
         is_begun = incomplete.startswith("-") and _DEBUG.startswith(incomplete)
+        # After `--` nothing is an option.
         is_usable = "--" not in args and _DEBUG not in args
-        is_offered = any(item.value == _DEBUG for item in found)
+        is_offered = any(item.value == _DEBUG for item in items)
         if is_begun and is_usable and not is_offered:
-            found.append(CompletionItem(_DEBUG, help="Show a traceback for errors."))
-        return found
+            items.append(CompletionItem(_DEBUG, help="Show a traceback for errors."))
+        return items
 
 
 class Zsh(_WithDebug, ZshComplete):
@@ -87,6 +88,7 @@ class Bash(_WithDebug, BashComplete):
             return super().get_completion_args()
         line = os.environ["COMP_WORDS"]
         words = split_arg_string(line)
+        # After a blank the next word begins, although the split does not show it.
         has_begun = len(words) > 1 and not line[-1:].isspace()
         incomplete = words.pop() if has_begun else ""
         return words[1:], incomplete

@@ -51,5 +51,6 @@ def begin_work(
         try:
             yield installer, progress
         finally:
+            # Also after a failure: what was moved aside in the store stays there.
             progress.finish()
             echo_diagnostics(installer.store.diagnostics)

@@ -43,7 +43,9 @@ def require_jobs() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in ("dbos", "sqlalchemy", "pydantic_ai"):
+        # Any other module that is missing is a mistake in ours.
+        package = (missing.name or "").partition(".")[0]
+        if package not in ("dbos", "sqlalchemy", "pydantic_ai"):
             raise
         raise MissingExtra("jobs", "run jobs") from missing
 

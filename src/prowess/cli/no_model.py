@@ -31,6 +31,7 @@ def answer_without_model(result: RunResult, skills: Skills) -> Answer:
         return Answer((result.message,))
     if isinstance(result, Plain):
         explained = _explain_plain(result, skills)
+        # A misspelt command is no request that a skill could fit.
         if result.name is not None:
             return Answer((explained,))
         proposed = _propose_skill(result.text, skills)

@@ -200,7 +200,9 @@ def render_host_option(snapshot: Snapshot) -> str:
 
     edition = "" if snapshot.edition == "current" else f"@{snapshot.edition}"
     host = f"{snapshot.host}{edition}"
-    return "" if host == "prowess" else f" --host {escape_line(shlex.quote(host))}"
+    if host == "prowess":
+        return ""
+    return f" --host {escape_line(shlex.quote(host))}"
 
 
 def scan_options(command: F) -> F:

@@ -34,6 +34,7 @@ def shape_activation(activation: Activation, by: Caller) -> dict[str, Any]:
 
 def shape_run_result(result: RunResult) -> dict[str, Any]:
     """What a typed text leads to, by its `kind`: a reply, a notice, plain text or a message."""
+    # A notice is for the person who typed; a model gets nothing.
     if isinstance(result, Notice):
         return {
             "kind": "notice",

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+# Not every installer records digests, so sometimes nobody can say whether files were changed.
 UNCHANGED = "unchanged"
 CHANGED = "changed"
 UNKNOWN = "unknown"

@@ -101,6 +101,7 @@ def get_tool_format(profile: Profile) -> str:
     if profile.catalog.tool_format:
         return profile.catalog.tool_format
     host = name_host(profile.name, profile.edition)
+    # Asked of the profiles, so that the message stays true when a host changes.
     others = " and ".join(_list_tool_hosts())
     raise UsageError(f"{host} does not list skills in its tool description; {others} do.")
 

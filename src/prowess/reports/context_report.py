@@ -58,6 +58,7 @@ def render_none(report: ContextReport, *, home: str) -> str:
         )
     names = " or ".join(report.names)
     above = f" or above it, up to {searched[-1]}" if len(searched) > 1 else ""
+    # Between a hidden working folder and the first folder that counts, none is searched.
     is_complete = report.cwd in report.found.looked_in
     skipped = "" if is_complete else " Hidden folders are not searched."
     return f"No context file applies here: there is no {names} in {searched[0]}{above}.{skipped}"

@@ -219,6 +219,7 @@ def render_share(share: float) -> str:
         return f"{share:,.0f} times the window"
     percent = abs(share) * 100
     sign = "−" if share < 0 else ""
+    # It would be rounded to 0.0.
     if 0 < percent < 0.05:
         return f"less than {sign}0.1 % of the window"
     return f"{sign}{percent:.1f} % of the window"

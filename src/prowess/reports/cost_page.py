@@ -149,6 +149,7 @@ def _capitalize(text: str) -> str:
 
 
 def _render_number(tokens: int) -> str:
+    # A minus sign is as wide as a digit, so that the columns stay aligned.
     return f"{tokens:,}".replace("-", "−")
 
 
@@ -178,6 +179,7 @@ def _render_compared(what: str, tokens: int, most: int, report: CostReport) -> s
 
 
 def _render_bar(listed: int, body: int, most: int) -> str:
+    # A part of no tokens is left out: the style gives every part at least two pixels.
     parts = [
         f'<i class="{kind}" style="width:{tokens / most * 100:.2f}%"></i>'
         for kind, tokens in (("listed", listed), ("body", body))

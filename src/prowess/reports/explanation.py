@@ -172,8 +172,10 @@ def explain_name(
 def _find_misnamed(snapshot: Snapshot, name: str) -> Iterator[Diagnostic]:
     """The findings about `skill.md` and the like in a folder of this name."""
     for finding in snapshot.diagnostics:
+        if finding.code != "wrong-file-name":
+            continue
         folder = posixpath.dirname(finding.file or "")
-        if finding.code == "wrong-file-name" and posixpath.basename(folder) == name:
+        if posixpath.basename(folder) == name:
             yield finding
 
 
@@ -257,11 +259,12 @@ def _load_claims(
 ) -> tuple[ClaimReport, ...]:
     if not shown:
         return ()
-    served = {one.candidate.location: find_served_origin(skills, one) for one in shown}
-    context = msgspec.structs.replace(
-        _load_context(skills),
-        served={location: one for location, one in served.items() if one is not None},
-    )
+    served: dict[str, ServedOrigin] = {}
+    for outcome in shown:
+        origin = find_served_origin(skills, outcome)
+        if origin is not None:
+            served[outcome.candidate.location] = origin
+    context = msgspec.structs.replace(_load_context(skills), served=served)
     return tuple(
         ClaimReport(outcome, _build_journey(outcome, rivals, context)) for outcome in shown
     )
@@ -310,6 +313,7 @@ def _explain_approval(served: ServedOrigin) -> Iterator[str]:
 
 def _list_obstacles(outcome: Outcome, states: Sequence[State]) -> list[Note]:
     """What keeps a candidate from being ready, of these states; what decided comes first."""
+    # An outcome has the decision in its own fields, and what else was against it as notes.
     notes = list(outcome.notes)
     if outcome.reason is not None:
         decided = Note(outcome.state, outcome.reason, outcome.by, outcome.rule, outcome.origin)
@@ -417,25 +421,35 @@ def _explain_name(outcome: Outcome, skill: Skill, profile: Profile) -> str:
 def _explain_resolve(
     outcome: Outcome, claims: Sequence[Outcome], rules: ResolutionRules
 ) -> Iterator[str]:
-    named_alike = [one for one in claims if one.name == outcome.name and one is not outcome]
+    others = [one for one in claims if one.name == outcome.name and one is not outcome]
     # A file that could not be read takes no name.
-    rivals = [one for one in named_alike if one.skill is not None]
+    rivals = [one for one in others if one.skill is not None]
     obstacles = _list_obstacles(outcome, _DECIDED_BY_RESOLVE)
     if obstacles:
-        by_location = {one.candidate.location: one for one in rivals}
-        for note in obstacles:
-            yield f"{note.state.value}: {cite_reason(note)}"
-            winner = by_location.get(note.by or "")
-            if note.state is State.SHADOWED and winner is not None:
-                yield _explain_why_stronger(winner.candidate.root, outcome.candidate.root, rules)
+        yield from _explain_defeat(outcome, obstacles, rivals, rules)
         return
     if not rivals:
         yield "no other file claims this name"
         return
+    # Where every file keeps its name, nobody is beaten.
     beaten = sum(_was_beaten_by(one, outcome) for one in rivals)
     if beaten:
         yield f"won over {count_words(beaten, 'other file')} with this name"
     yield f"rule: {_RULES[rules.strategy](rules)}"
+
+
+def _explain_defeat(
+    outcome: Outcome,
+    obstacles: Sequence[Note],
+    rivals: Sequence[Outcome],
+    rules: ResolutionRules,
+) -> Iterator[str]:
+    roots = {one.candidate.location: one.candidate.root for one in rivals}
+    for note in obstacles:
+        yield f"{note.state.value}: {cite_reason(note)}"
+        winner = roots.get(note.by or "")
+        if note.state is State.SHADOWED and winner is not None:
+            yield _explain_why_stronger(winner, outcome.candidate.root, rules)
 
 
 def _was_beaten_by(loser: Outcome, winner: Outcome) -> bool:
@@ -497,11 +511,13 @@ def _explain_gate(outcome: Outcome, decision: Decision) -> Iterator[str]:
         yield f"{note.state.value}: {cite_reason(note)}"
     if not obstacles:
         yield "it can be offered"
+    # A denial has its line already.
     is_denied = any(note.state is State.DENIED for note in obstacles)
+    if is_denied:
+        return
+    # That a host allows everything by default is not worth a line.
     is_written = decision.rule is not None and decision.rule.origin.file is not None
-    # That a host allows everything by default is not worth a line; a denial has its line already.
-    is_worth_a_line = is_written or decision.action is not Action.ALLOW
-    if is_worth_a_line and not is_denied:
+    if is_written or decision.action is not Action.ALLOW:
         yield f"permission: {decision.action.value}, because {decision.reason}"
 
 
@@ -517,7 +533,8 @@ _SHOWN: dict[Shown, str] = {
 def _explain_present(outcome: Outcome, context: _Context) -> str:
     line = context.shown.get(outcome.candidate.location)
     if line is not None:
-        return f"{_SHOWN[line.shown]}: {line.why}" if line.why else _SHOWN[line.shown]
+        said = _SHOWN[line.shown]
+        return f"{said}: {line.why}" if line.why else said
     if context.problem:
         return f"there is no catalog: {context.problem}"
     return _SHOWN[Shown.LEFT_OUT]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from prowess.errors import MachineError
@@ -76,25 +76,28 @@ def _list_ignored_fields(read: _Read, profile: Profile) -> Iterator[str]:
 
 
 def _list_unchecked(read: _Read, profile: Profile) -> Iterator[str]:
-    unchecked = []
-    for check, (field, get) in _REQUIREMENTS.items():
-        is_required = bool(get(read.manifest))
-        if is_required and check not in profile.gate.checks:
-            unchecked.append(f"`{field}`")
+    # What a host does not check it offers anyway; the skill fails when it is used.
+    unchecked = [
+        f"`{field}`"
+        for check, (field, get) in _REQUIREMENTS.items()
+        if get(read.manifest) and check not in profile.gate.checks
+    ]
     if unchecked:
         yield f"does not check {', '.join(unchecked)}"
 
 
 def _list_visibility(read: _Read, profile: Profile) -> Iterator[str]:
-    manifest, gate = read.manifest, profile.gate
-    for field in ("paths", "globs"):
-        is_written = bool(getattr(manifest, field))
-        if is_written and field not in gate.dormant_by:
+    for field in _list_written(read.manifest, ("paths", "globs")):
+        if field not in profile.gate.dormant_by:
             yield f"offers it at once, whatever `{field}` says"
-    for field in ("disable_model_invocation", "hide"):
-        is_written = bool(getattr(manifest, field))
-        if is_written and field not in gate.hidden_by:
+    for field in _list_written(read.manifest, ("disable_model_invocation", "hide")):
+        if field not in profile.gate.hidden_by:
             yield f"offers it to the model despite `{field.replace('_', '-')}`"
+
+
+def _list_written(manifest: Manifest, fields: Iterable[str]) -> list[str]:
+    """Those of the fields that the author has set."""
+    return [field for field in fields if getattr(manifest, field)]
 
 
 def _list_commands(read: _Read, profile: Profile) -> Iterator[str]:

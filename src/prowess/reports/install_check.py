@@ -26,6 +26,7 @@ _ADVICE = {
         " name the folder with --own."
     ),
 }
+# Only for what no update changes; what is outdated is updated without advice.
 _VERSION_ADVICE = {
     "gone": "It stays installed; `prowess remove` removes it.",
     "renamed": "It stays as it is; install it under its new name and remove this one.",

@@ -77,6 +77,7 @@ class PlannedTarget(msgspec.Struct, frozen=True, kw_only=True):
 
     def shape(self) -> dict[str, Any]:
         """As JSON."""
+        # Neither the digest nor the target as the lock file has it: those are for the installer.
         shape: dict[str, Any] = {"folder": self.folder, "action": self.action}
         if self.changes:
             shape["changes"] = msgspec.to_builtins(self.changes)

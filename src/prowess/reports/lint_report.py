@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose
-from prowess.errors import MachineError
+from prowess.errors import MachineError, name_cause
 from prowess.machine.atomic_write import rewrite_aside
 from prowess.model.catalog import CatalogItem
 from prowess.parse.header.fast import read_header
@@ -72,9 +72,9 @@ def _end_diff_line(line: str) -> str:
 
 def _split_lines(text: str) -> list[str]:
     # Only LF ends a line of a patch; `splitlines` knows ten more.
-    lines = [f"{line}\n" for line in text.split("\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines if lines[-1] else lines[:-1]
+    *lines, last = text.split("\n")
+    ended = [f"{line}\n" for line in lines]
+    return [*ended, last] if last else ended
 
 
 class CheckedFile(msgspec.Struct, frozen=True):
@@ -193,8 +193,8 @@ def _load(location: str, files: FileSystem) -> bytes | Diagnostic:
     try:
         head = files.read_head(location, most)
     except (OSError, ValueError) as error:
-        cause = getattr(error, "strerror", None) or str(error)
-        return diagnose("file-unreadable", f"The file cannot be read: {cause}.", file=location)
+        message = f"The file cannot be read: {name_cause(error)}."
+        return diagnose("file-unreadable", message, file=location)
     if head.size > most:
         message = f"The file has {head.size:,} bytes; at most {most:,} are read."
         return diagnose("file-too-large", message, file=location)
@@ -327,15 +327,17 @@ def _report_for_hosts(problem: _HostProblem, profiles: Sequence[Profile]) -> Dia
 def _covers(reported: Diagnostic, found: Diagnostic) -> bool:
     """Whether a diagnostic makes another one redundant: the same, or an error in the same field."""
     is_error = reported.severity is Severity.ERROR
-    is_same_line = found.line is not None and reported.line == found.line
+    is_same_line = reported.line == found.line
     # A parser names only the line of what it cannot read, the strict check also the field.
-    if found.field is None and is_same_line and is_error:
+    has_only_line = found.field is None and found.line is not None
+    if has_only_line and is_same_line and is_error:
         return True
     if reported.field != found.field:
         return False
-    if reported.field is None and reported.line != found.line:
+    # Without a field only the line says that both are about the same.
+    if found.field is None and not is_same_line:
         return False
-    return reported.code == found.code or is_error
+    return is_error or reported.code == found.code
 
 
 class _SkillFolder:

@@ -86,7 +86,9 @@ def report_machine(skills: Skills) -> MachineReport:
 def _find_policy(
     settings: SandboxSettings, project: str, home: str, state: str | None
 ) -> SandboxPolicy | None:
+    # The state has approvals, which a program must not give itself.
     hidden = () if state is None else (state,)
+    # Without a skill's name: what settings allow single skills is listed beside it.
     policy = build_policy(settings, "", project=project, home=home, hidden=hidden)
     if policy is None:
         return None

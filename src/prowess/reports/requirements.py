@@ -166,8 +166,9 @@ def _list_systems(checked: _Checked) -> Iterator[Requirement]:
 
 def _list_programs(checked: _Checked) -> Iterator[Requirement]:
     for name in checked.skill.manifest.requires.bins:
-        ways = _list_installs(name, checked.remedies) or [_NO_WAY]
-        yield _require("program", (name,), ways, met=name not in checked.verdict.bins)
+        installs = _list_installs(name, checked.remedies)
+        is_met = name not in checked.verdict.bins
+        yield _require("program", (name,), installs or [_NO_WAY], met=is_met)
 
 
 def _list_alternatives(checked: _Checked) -> Iterator[Requirement]:

@@ -21,8 +21,10 @@ def may_edit(path: str, rule: SettingsFileRule, top: str) -> bool:
     is_managed = any("{managed}" in template for template in rule.at)
     if is_managed or rule.read_only:
         return False
+    if not rule.is_project:
+        return True
     # Hosts also read the files of parent folders, which are other projects.
-    return not rule.is_project or path.startswith(f"{top.rstrip('/')}/")
+    return path.startswith(f"{top.rstrip('/')}/")
 
 
 def choose_own_file(profile: Profile, places: Places, files: EditedFiles, *, user: bool) -> str:
@@ -81,8 +83,7 @@ class EditedFiles:
         try:
             return self.read_head(path, MOST_BYTES).data.decode()
         except (OSError, UnicodeDecodeError) as error:
-            cause = getattr(error, "strerror", None) or str(error)
-            raise MachineError("read", path, cause) from error
+            raise MachineError.caused_by("read", path, error) from error
 
     def edit(self, path: str, old: str, new: str) -> bool:
         """Replace the text of a file; whether that makes a difference."""

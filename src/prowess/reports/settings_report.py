@@ -117,6 +117,7 @@ def _describe_configuration(
     """What skills can require as a setting, each with its place."""
     values = describe_configuration(settings, profile)
     if not values:
+        # Every setting has a row, so this one, too, where nothing is in it.
         if "raw" in list_settable(profile):
             yield "config", {}, Origin()
         return

@@ -72,8 +72,10 @@ def _list_tails(profile: Profile) -> Iterator[tuple[str, RootRule]]:
     """
     for rule in profile.roots.values():
         for template in rule.at:
+            # After the last placeholder, such as `{ancestor}`, comes what is the same everywhere.
             tail = _fill_places(template, profile).rpartition("}")[2]
-            if tail.startswith("/."):
+            is_hosts_own = tail.startswith("/.")
+            if is_hosts_own:
                 yield tail, rule
 
 

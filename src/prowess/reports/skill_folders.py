@@ -37,7 +37,9 @@ def find_project_folder(skills: Skills, *, within: str = "") -> str | None:
         is_for_skills = root.path in used or _is_in_dot_folder(root.path)
         if is_for_skills and find_kind(root.path) == "folder":
             candidates.append(root)
-    return min(candidates, key=_rank).path if candidates else None
+    if not candidates:
+        return None
+    return min(candidates, key=_rank).path
 
 
 def choose_new_folder(skills: Skills, top: str) -> str:

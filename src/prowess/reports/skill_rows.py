@@ -51,6 +51,7 @@ def _load_row(outcome: Outcome, snapshot: Snapshot) -> SkillRow:
     return SkillRow(
         name=outcome.name,
         state=outcome.state,
+        # In a column of the screen there is no room for the folder that all of them are in.
         reason=cite_reason(outcome).replace(f"{snapshot.cwd}/", ""),
         scope=root.scope.value,
         source=root.source.label,

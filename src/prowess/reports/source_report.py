@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -33,7 +34,7 @@ class SourceReport(msgspec.Struct, frozen=True):
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What is wrong with sources, source by source."""
-        return tuple(finding for one in self.sources for finding in one.diagnostics)
+        return tuple(chain.from_iterable(source.diagnostics for source in self.sources))
 
     def shape(self) -> dict[str, Any]:
         """As JSON."""

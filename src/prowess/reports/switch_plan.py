@@ -86,6 +86,7 @@ def _choose_planner(
 ) -> _OwnPlanner | _HostPlanner:
     if not skills.snapshot.claims(name):
         raise UnknownSkill(name, {outcome.name for outcome in skills.snapshot.outcomes})
+    # A profile of the user's own may read prowess.toml, too, whatever it is called.
     has_own_settings = any(rule.is_own for rule in skills.profile.settings.values())
     planner = _OwnPlanner if has_own_settings else _HostPlanner
     return planner(skills, host, name, user=user)
@@ -303,13 +304,15 @@ class _OwnPlanner(_SwitchPlanner):
         if origin is None:
             return self._advise_without_file(outcome)
         is_by_name = rule.startswith("overrides.") or rule == "disabled_extensions"
-        is_in_project = origin.file in snapshot.settings.project_files
-        is_in_other_file = self._is_own_file(origin.file) and is_in_project == self.user
-        # The same command for the other of both files, the project's or the user's, would do.
-        if is_by_name and is_in_other_file:
+        if is_by_name and self._is_in_other_file(origin.file, snapshot):
             option = "" if self.user else " --user"
             return f"`prowess enable {outcome.name}{option}` changes that file."
         return _ADVICE.get(rule, "Enable it there.")
+
+    def _is_in_other_file(self, file: str | None, snapshot: Snapshot) -> bool:
+        """Whether the same command for the project in place of the user, or reversed, would do."""
+        is_in_project = file in snapshot.settings.project_files
+        return self._is_own_file(file) and is_in_project == self.user
 
     def _advise_without_file(self, outcome: Outcome) -> str:
         disabled_by = outcome.candidate.root.disabled_by
@@ -381,8 +384,11 @@ class _HostPlanner(_SwitchPlanner):
             decided_in = None if outcome.origin is None else outcome.origin.file
             shown = next((one for one in candidates if one.path == decided_in), target)
             key = self._find_key(snapshot, shown.switch)
-            is_ours = _is_decided_by(outcome, shown.switch)
-            if not is_ours or not self._set(shown, key, enabled=True):
+            # Another setting, such as a list of allowed skills, is not changed for one of them.
+            if not _is_decided_by(outcome, shown.switch):
+                break
+            # An edit that changes nothing would find the same again.
+            if not self._set(shown, key, enabled=True):
                 break
         assert outcome is not None
         raise self._explain(outcome, f"stays {outcome.state.value}")
@@ -423,9 +429,10 @@ class _HostPlanner(_SwitchPlanner):
 
     def _choose_file(self, candidates: list[_SwitchFile]) -> _SwitchFile:
         """The strongest file that exists; else the one to create, at the top of the project."""
-        existing = [one for one in candidates if self.files.is_on_disk(one.path)]
-        if existing:
-            return existing[-1]
+        by_path = {one.path: one for one in candidates}
+        existing = self.files.find_strongest(list(by_path))
+        if existing is not None:
+            return by_path[existing]
         at_top = [one for one in candidates if posixpath.dirname(one.path) == self.top]
         possible = at_top or candidates
         # Every other tool can read plain JSON too.

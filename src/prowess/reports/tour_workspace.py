@@ -174,6 +174,7 @@ def _bring_profile(host: str, facts: Facts) -> str:
         return host
     folder = posixpath.join(facts.home, ".config", "prowess", "profiles")
     make_folder(folder)
+    # All of them: a profile may extend another one of the user.
     for name, text in added.items():
         write_aside(posixpath.join(folder, f"{name}.toml"), text.encode())
     return named

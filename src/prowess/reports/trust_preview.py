@@ -18,7 +18,9 @@ import msgspec
 from prowess.conversation.dormant import DormantSkills
 from prowess.errors import MachineError
 from prowess.machine.project_folders import MOST_FOLDERS, find_holders
+from prowess.model.hooks import Hook
 from prowess.model.mcp import McpServer
+from prowess.model.plugin_contents import PluginContents
 from prowess.model.settings import Origin, Settings
 from prowess.model.skill import LoadedFrom, Scope, Skill
 from prowess.model.snapshot import Snapshot
@@ -220,8 +222,10 @@ def _list_commands(body: str) -> tuple[str, ...]:
 
 def _load_nested_settings(folders: Iterable[str], files: FileSystem) -> list[Settings]:
     """The settings of every folder that has a prowess.toml, as they apply to someone there."""
-    holders = [one for one in folders if files.find_kind(f"{one}/{_SETTINGS_FILE}") == "file"]
-    return [Skills(folder).project.load_own_settings() for folder in holders]
+    with_settings = [
+        folder for folder in folders if files.find_kind(f"{folder}/{_SETTINGS_FILE}") == "file"
+    ]
+    return [Skills(folder).project.load_own_settings() for folder in with_settings]
 
 
 def _load_server_files(folders: Iterable[str], files: FileSystem) -> list[Settings]:
@@ -340,16 +344,23 @@ def _list_tools(settings: Settings) -> Iterator[DeclaredSetting]:
 def _list_hooks(settings: Settings) -> Iterator[DeclaredSetting]:
     for hook in settings.hooks:
         if hook.source == "project":
-            yield DeclaredSetting(hook.event, hook.origin, hook.command or f"({hook.kind})")
+            yield _declare_hook(hook)
+
+
+def _list_foreign_plugins(skills: Skills) -> list[PluginContents]:
+    """The plugins that need trust; those that the user installed do not depend on a project."""
+    trust = skills.project.open_trust()
+    return [one for one in skills.plugins() if not trust.is_own_plugin(one.plugin)]
 
 
 def _list_plugin_hooks(skills: Skills) -> Iterator[DeclaredSetting]:
-    trust = skills.project.open_trust()
-    for contents in skills.plugins():
-        if trust.is_own_plugin(contents.plugin):
-            continue
-        for hook in contents.hooks:
-            yield DeclaredSetting(hook.event, hook.origin, hook.command or f"({hook.kind})")
+    for contents in _list_foreign_plugins(skills):
+        yield from map(_declare_hook, contents.hooks)
+
+
+def _declare_hook(hook: Hook) -> DeclaredSetting:
+    # One that is no command, such as a prompt, has no text that would run.
+    return DeclaredSetting(hook.event, hook.origin, hook.command or f"({hook.kind})")
 
 
 def _gather_servers(
@@ -360,13 +371,11 @@ def _gather_servers(
     # Someone who works in the folder of a plugin has its file as one of a project. It is one file,
     # in which the servers have no plugin in their names.
     known = {(one.origin.file, one.name.partition(":")[2]) for one in of_plugins}
-    declared = [_declare_server(server) for server in of_plugins]
+    of_settings: list[McpServer] = []
     for settings in all_settings:
-        for server in _list_servers(settings, root, views[0]):
-            is_of_plugin = (server.origin.file, server.name) in known
-            if not is_of_plugin:
-                declared.append(_declare_server(server))
-    return declared
+        of_settings += _list_servers(settings, root, views[0])
+    others = [one for one in of_settings if (one.origin.file, one.name) not in known]
+    return [_declare_server(server) for server in (*of_plugins, *others)]
 
 
 def _list_servers(settings: Settings, root: str, skills: Skills) -> Iterator[McpServer]:
@@ -380,10 +389,7 @@ def _list_servers(settings: Settings, root: str, skills: Skills) -> Iterator[Mcp
 
 
 def _list_plugin_servers(skills: Skills) -> Iterator[McpServer]:
-    trust = skills.project.open_trust()
-    for contents in skills.plugins():
-        if not trust.is_own_plugin(contents.plugin):
-            yield from contents.servers
+    return chain.from_iterable(one.servers for one in _list_foreign_plugins(skills))
 
 
 def _declare_server(server: McpServer) -> DeclaredSetting:

@@ -102,6 +102,7 @@ def command(
         _print_explained(report)
     else:
         prompt = report.catalog.prompt
+        # An empty catalog is no line at all, as for a model.
         print_exact(f"{prompt}\n" if prompt else "")
         _print_notes(report)
     return 0

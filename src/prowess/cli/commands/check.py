@@ -64,6 +64,7 @@ def _check_all(severity: Severity, add_dirs: tuple[str, ...], *, bare: bool, as_
         print_json(report.shape())
     else:
         _print_hosts_report(report)
+    # An answer that is not complete must not pass for a good one in CI.
     if report.silent:
         return 2
     return 1 if report.counts[Severity.ERROR] else 0
@@ -112,9 +113,11 @@ def _print_ineligible(reports: Sequence[RequirementsReport]) -> None:
 
 
 def _render_missing(requirement: Requirement) -> str:
+    names = " or ".join(requirement.names)
     commands = [way.command for way in requirement.ways if way.command is not None]
+    # A command says more than a sentence about it.
     first = commands[0] if commands else requirement.ways[0].says
-    return escape_line(f"{' or '.join(requirement.names)}: {first}")
+    return escape_line(f"{names}: {first}")
 
 
 def _summarize(report: CheckReport) -> str:

@@ -76,6 +76,7 @@ def command(
             )
 
         compared = compare_hosts(hosts or _list_default_hosts(), open_host)
+    # Now that the line of the progress is gone.
     for one in compared.hosts:
         if one.snapshot is not None:
             warn_of_ignored_options(one.snapshot)

@@ -47,6 +47,7 @@ def _print_settings(report: SettingsReport) -> None:
 
     rows = []
     for row in report.rows:
+        # What nobody has set is there to be found, but not to be read first.
         style = "" if row.origin.file is not None else "dim"
         places = ", ".join(_render_origin(one, report.cwd) for one in row.list_origins())
         cells = (escape_line(row.written), _render_value(row), places)

@@ -101,6 +101,7 @@ def command(
         console().print(f"Wrote {path}. {render_catalog_cost(report)}")
     else:
         _print_report(report, show_all=show_all)
+    # On stderr and at the end, also with JSON: the sums are too low then.
     for cost in report.skills:
         if cost.body is None:
             path = shorten_path(cost.location)

@@ -186,6 +186,7 @@ def _print_report(report: RequirementsReport, cwd: str) -> None:
     for one in report.requirements:
         rows += _list_rows(one)
     print_columns(rows, wrap=True)
+    # A skill that could not be read has no requirements, but the reason for that.
     if report.verdict is None:
         print_diagnostic_rows(report.outcome.diagnostics, cwd)
     elif not report.requirements:

@@ -43,6 +43,7 @@ def command(
     shows similar names and the hosts that see it.
     """
 
+    # Thorough, because a skill that lies too deep is one that people ask about.
     def open_host(other: str) -> Skills:
         return open_skills(other, add_dirs, bare=bare, agent=agent, warn=False, thorough=True)
 

@@ -151,5 +151,5 @@ def _describe(one: LaidOut) -> str:
         return target
     if one.reason is not None:
         return f"{target}: {escape_line(one.reason)}"
-    joined = "a copy of" if one.method == "copy" else "a link to"
-    return f"{target}, {joined} {source}"
+    made = "a copy of" if one.method == "copy" else "a link to"
+    return f"{target}, {made} {source}"

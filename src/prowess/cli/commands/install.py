@@ -87,6 +87,7 @@ def command(
     skills, place = open_place(host, user=user)
     with begin_work(place, "fetching") as (installer, progress):
         fetched = [installer.fetch(installer.parse(text, cwd=skills.cwd)) for text in sources]
+        # The line of the progress must be gone before a question.
         progress.finish()
         chosen = [_choose(one, names, everything=everything, as_json=as_json) for one in fetched]
         if folder_name is not None and sum(map(len, chosen)) != 1:
@@ -110,6 +111,7 @@ def _choose(
         return chosen
     listed = ", ".join(escape_line(skill.name) for skill in fetched.skills)
     count = count_words(len(fetched.skills), "skill")
+    # To install all of them unasked would be the answer that most people do not want.
     if as_json or not can_ask():
         raise UsageError(
             f"{fetched.source.text} has {count}: {listed}. Choose with --skill NAME or --all."

@@ -180,6 +180,7 @@ def retry(id: str, as_json: bool) -> int:
     """Let a job that failed or was cancelled go on where it was."""
     with open_jobs() as jobs:
         job = jobs.retry(id)
+        # The worker ends when there is nothing to do, so there may be none by now.
         jobs.ensure_worker()
     return _print_job(job, "Retrying", as_json=as_json)
 

@@ -17,7 +17,7 @@ from prowess.runtime import Skills
 
 
 def _split_resources(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str, ...]:
-    asked = [word.strip() for word in value.split(",") if word.strip()]
+    asked = list(filter(None, map(str.strip, value.split(","))))
     wrong = [word for word in asked if word not in RESOURCES]
     if wrong:
         raise click.BadParameter(f"“{wrong[0]}” is not one of {', '.join(RESOURCES)}.")
@@ -58,6 +58,7 @@ def command(
     because only Prowess does. If there is none, .agents/skills is created, or the host's own first
     folder. The new skill passes `prowess validate`; all that is left is to write the instructions.
     """
+    # Before anything else: a name such as `../x` must not become part of a path.
     check_name(name)
     if folder is not None and user:
         raise click.UsageError("Use --in or --user, not both.")

@@ -30,8 +30,10 @@ def command(
     with lock.hold():
         content = lock.load()
         chosen = select_entries(content, names, skills)
+        # An empty reason is a pin, too; only None is none.
         pinned = None if remove else reason
         changed = tuple(msgspec.structs.replace(one, pinned=pinned) for one in chosen)
+        # The file of a project is in git; it is not touched for nothing.
         if changed != chosen:
             lock.save(content.replace(chosen, changed))
     if as_json:

@@ -135,6 +135,7 @@ def _switch(name: str, *, enabled: bool, user: bool, host: str, as_json: bool) -
     plan = plan_plugin_switch(skills, name, enabled=enabled, user=user)
     if plan.changed:
         rewrite_aside(plan.file, plan.text.encode())
+    # Another file may have the last word, so the result is read, not assumed.
     now = find_plugin(open_skills(host, packages=True, shipped=True), plan.plugin.id)
     if as_json:
         print_json(

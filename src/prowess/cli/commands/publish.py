@@ -68,7 +68,7 @@ def command(
 
 
 class _Publication:
-    """One run of the command."""
+    """One run of the command: what stays the same from the plan to the last line."""
 
     def __init__(
         self, folder: SiteFolder, signatures: SshSignatures, key: str | None, *, dry_run: bool

@@ -60,6 +60,7 @@ def command(
     """
     skills, place = open_place(host, user=user)
     may_lose = force or backup
+    # Nothing is lost by showing what would be removed.
     entries = _choose(skills, place, names, may_lose=may_lose or dry_run)
     folders = place.list_folders(entries)
     shape = {"names": [one.name for one in entries], "folders": folders}
@@ -77,7 +78,8 @@ def command(
         entries = _choose(skills, place, names, may_lose=may_lose)
         remove_entries(place, entries, backup=backup)
     if not as_json:
-        console().print(f"Removed {', '.join(escape_line(one.name) for one in entries)}.")
+        removed = ", ".join(escape_line(entry.name) for entry in entries)
+        console().print(f"Removed {removed}.")
     return _finish(shape, Exit.OK, as_json=as_json, removed=True)
 
 

@@ -36,6 +36,7 @@ def _complete_commands(ctx: click.Context, param: click.Parameter, incomplete: s
     """Complete a command, for the host that was chosen so far on the line."""
     from prowess.cli.options import find_default_host, is_plain_name
 
+    # Only the first word is a command; after it comes what the user wants of it.
     if ctx.params.get("text"):
         return []
     try:
@@ -104,7 +105,10 @@ def command(
 def _choose_code(result: RunResult) -> int:
     if isinstance(result, Notice):
         return Exit.REFUSED
-    return Exit.UNKNOWN_SKILL if isinstance(result, Plain) else Exit.OK
+    # Plain text is an answer for a model, and here there is none.
+    if isinstance(result, Plain):
+        return Exit.UNKNOWN_SKILL
+    return Exit.OK
 
 
 def _print_result(result: RunResult, skills: Skills) -> None:

@@ -40,7 +40,9 @@ def command(output: str | None, user: bool, host: str, as_json: bool) -> int:
         click.echo(document, nl=False)
         return Exit.OK
     path = os.path.abspath(output)
-    if LOCK_NAME in (os.path.basename(path), os.path.basename(os.path.realpath(path))):
+    # A slip, or a link, must not cost the lock file that the document is made from.
+    names = (os.path.basename(path), os.path.basename(os.path.realpath(path)))
+    if LOCK_NAME in names:
         raise UsageError(f"{output} is a lock file; write the document to another file.")
     write_aside(path, document.encode())
     if as_json:

@@ -106,7 +106,8 @@ def command(
         paths = _find_paths(targets, host, add_dirs, bare=bare, progress=progress)
         for done, path in enumerate(paths):
             progress.progress("scanning skills", done)
-            scan = scan_folder if files.find_kind(path) == "folder" else scan_one_file
+            is_folder = files.find_kind(path) == "folder"
+            scan = scan_folder if is_folder else scan_one_file
             result = result.join(scan(path, files, obey_comments=not no_suppressions))
         if with_skill_scanner:
             result = result.join(_run_skill_scanner(paths, progress))
@@ -163,7 +164,10 @@ def _find_paths(
 def _get_folder(skills: Skills, name: str) -> str:
     """The folder of a skill, also of one that cannot be used here."""
     outcome = skills.snapshot.find(name)
-    return skills.get(name).folder if outcome is None else outcome.candidate.folder
+    if outcome is not None:
+        return outcome.candidate.folder
+    # Raises the error that names similar skills.
+    return skills.get(name).folder
 
 
 def _find_at(path: str, progress: Progress) -> list[str]:

@@ -160,6 +160,7 @@ def _render_markdown(text: str) -> RenderableType:
     from markdown_it import MarkdownIt
     from rich.markdown import Markdown
 
+    # rich's own parser drops HTML tags, which in a skill are often instructions.
     parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
     document = Markdown("", hyperlinks=False)
     document.parsed = parser.parse(text)

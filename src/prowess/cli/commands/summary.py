@@ -92,11 +92,8 @@ def _print_findings(summary: Summary) -> None:
         return
     cwd = summary.snapshot.cwd
     counts = summary.severities
-    found = [
-        count_words(counts[severity], severity.value)
-        for severity in (Severity.ERROR, Severity.WARNING)
-        if counts[severity]
-    ]
+    serious = [one for one in (Severity.ERROR, Severity.WARNING) if counts[one]]
+    found = [count_words(counts[severity], severity.value) for severity in serious]
     screen = console()
     style = "bold red" if counts[Severity.ERROR] else "bold yellow"
     screen.print(Text(f"{' and '.join(found)}:", style))
@@ -125,8 +122,8 @@ def _list_next(summary: Summary) -> Iterator[tuple[str, str]]:
     option = render_host_option(summary.snapshot)
     if outcomes:
         # A skill that is not ready is the one people ask about.
-        not_ready = [one.name for one in outcomes if one.state is not State.READY]
-        example = shlex.quote((not_ready or [outcomes[0].name])[0])
+        asked_about = next((one for one in outcomes if one.state is not State.READY), outcomes[0])
+        example = shlex.quote(asked_about.name)
         yield f"prowess list{option}", "every skill, with its state"
         yield f"prowess explain {escape_line(example)}{option}", "why a skill loads or does not"
         yield f"prowess catalog{option}", "what the model sees of them"

@@ -50,6 +50,7 @@ def switch_skill(name: str, *, enabled: bool, user: bool, host: str, as_json: bo
     skills = open_skills(host, shipped=True)
     plan = plan_switch(skills, host, name, enabled=enabled, user=user)
     apply_plan(plan)
+    # From the disk, so that what is shown is what the next start will see.
     snapshot = skills.reload()
     outcome = snapshot.find(name)
     if as_json:

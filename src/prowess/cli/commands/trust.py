@@ -83,7 +83,7 @@ def command(
     if revoke is not None:
         return _revoke(store, approvals, revoke, as_json=as_json)
     folder = os.path.abspath(path)
-    # A project may have been deleted since it was trusted.
+    # Before the check below: a project may have been deleted since it was trusted.
     if remove:
         return _remove(store, folder, as_json=as_json)
     if not os.path.isdir(folder):
@@ -287,6 +287,7 @@ def _print_group(title: str, group: _Group) -> None:
     screen.print(f"{title}:", style="bold")
     for file, texts in group:
         print_columns([("", Text(file, "dim"))], wrap=True)
+        # A command may have several lines, and each is a row of its own.
         lines = "\n".join(text.strip("\n") for text in texts).split("\n")
         print_columns([("", "", escape_text(line).expandtabs(4)) for line in lines], wrap=True)
     screen.print()

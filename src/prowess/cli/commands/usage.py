@@ -95,6 +95,7 @@ def _print_counts(counts: Sequence[Usage], host: str | None) -> None:
             f"{usage.offered:>7,}",
             f"{usage.by_user:>7,}",
             f"{usage.by_model:>8,}",
+            # To the minute; seconds and the time zone are in the JSON.
             (render_time(usage.last_activated) or "never")[:16],
             Text(shorten_path(usage.location, cwd), "dim"),
         )

@@ -45,6 +45,7 @@ def command(frozen: bool, own: tuple[str, ...], user: bool, host: str, as_json: 
         raise UsageError("--own needs --frozen; without it, only installed skills are checked.")
     skills, place = open_place(host, user=user)
     content = place.open_lock().load()
+    # In CI a check of nothing, for want of the lock file, must not look like a success.
     if frozen and not content.skills:
         raise UsageError(f"There is nothing to check: {place.lock_path} has no skills.")
     with Progress("checking installed skills"):

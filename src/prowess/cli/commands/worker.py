@@ -91,5 +91,6 @@ def _detach(
 
 def _end_at_once(reason: str) -> None:
     """End without finishing anything: others do the work of this process now."""
+    # Neither buffers nor `atexit`: whatever runs at a regular end could still write results.
     os.write(2, f"prowess: {reason}. This worker ends.\n".encode("utf-8", "backslashreplace"))
     os._exit(Exit.MACHINE)

@@ -101,6 +101,7 @@ class AgentPrinter:
         if event.status in _ENDINGS:
             reason = escape_line(event.reason)
             self._note(f"{_ENDINGS[event.status]}: {reason}.")
+        # A turn without requests, such as a command, has no usage; its last line still ends.
         if event.requests:
             self._note(_render_usage(event))
         elif self._is_line_open:

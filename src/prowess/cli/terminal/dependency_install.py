@@ -204,6 +204,7 @@ def _print_result(
     screen.print()
     screen.print(f"{count_words(len(done), 'step')} done, {len(results) - len(done)} not.")
     _print_summary(report)
+    # Package managers have folders of their own in PATH; ours may not be there.
     is_off_path = not report.is_eligible and any(one.step.remedy.download for one in done)
     if is_off_path:
         folder = shorten_path(bin_folder)

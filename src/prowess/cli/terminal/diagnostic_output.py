@@ -80,8 +80,8 @@ def render_message(diagnostic: Diagnostic, cwd: str) -> str:
 
 def render_severity_counts(counts: Counter[Severity]) -> str:
     """`1 error, 2 warnings`; empty where there is none."""
-    found = [severity for severity in Severity if counts[severity]]
-    return ", ".join(count_words(counts[severity], _NOUNS[severity]) for severity in found)
+    occurring = [severity for severity in Severity if counts[severity]]
+    return ", ".join(count_words(counts[severity], _NOUNS[severity]) for severity in occurring)
 
 
 def print_github(diagnostics: Sequence[Diagnostic], base: str) -> None:

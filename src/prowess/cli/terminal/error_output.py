@@ -113,4 +113,6 @@ def _name_kind(error: Exception) -> str:
     if isinstance(error, ProwessError):
         from_class = re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__).lower()
         return str(getattr(error, "kind", from_class))
-    return "machine-error" if isinstance(error, OSError) else "internal"
+    if isinstance(error, OSError):
+        return "machine-error"
+    return "internal"

@@ -24,7 +24,9 @@ class Progress:
         self._done = 0
         self._finished = threading.Event()
         self._thread: threading.Thread | None = None
-        if not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        # A dumb terminal, such as that of an editor, cannot remove a line again.
+        can_redraw = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        if can_redraw and not quiet:
             self._thread = threading.Thread(target=self._write_line, daemon=True)
             self._thread.start()
 
@@ -39,6 +41,7 @@ class Progress:
     def finish(self) -> None:
         """Remove the line."""
         self._finished.set()
+        # Waited for, because the thread removes the line, and output may follow at once.
         if self._thread is not None:
             self._thread.join()
             self._thread = None

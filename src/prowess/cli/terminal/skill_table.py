@@ -91,6 +91,7 @@ def _list_cells(outcome: Outcome, snapshot: Snapshot) -> list[Cell]:
 def render_reason(outcome: Outcome, snapshot: Snapshot) -> str:
     """Why a skill is in its state, and the setting that says so, with short paths."""
     reason = cite_reason(outcome)
+    # A reason is a sentence that may cite the line of a settings file.
     for file in snapshot.settings.files:
         reason = reason.replace(file, shorten_path(file, snapshot.cwd))
     return reason
