@@ -17,7 +17,7 @@ from prowess.errors import MachineError
 from prowess.model.outcome import Claim, Note, State
 from prowess.model.skill import Candidate, Document, Manifest, Skill, SkillCall
 from prowess.parse.header.fast import HeaderReading, read_header
-from prowess.parse.manifest.names import understand
+from prowess.parse.manifest.names import Understood, understand
 from prowess.ports import FileSystem, KeptReading, ReadingStore, Stamp
 from prowess.profiles.schema.header import FieldRules, HeaderRules
 from prowess.profiles.schema.roots import ScanLimits
@@ -33,22 +33,29 @@ _pack = msgspec.msgpack.Encoder().encode
 _set = msgspec.structs.force_setattr
 
 
+class Shown(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """The name and the description under which a host shows a skill, and why it does not."""
+
+    name: str
+    description: str | None
+    label: str | None
+    hidden_because: str | None
+
+
 class Parsed(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What a scan keeps of a file: what its header means under the rules of one root of one host.
 
     It has no path, so it can be kept for as long as the file does not change. The whole header and
-    the mappings of the manifest, which few need, stay packed.
+    the mappings of the manifest, which few need, stay packed. `shown` is None where name and
+    description are those of the manifest and there is nothing else, as for most skills.
     """
 
     root: str
     default_name: str
-    name: str
     frontmatter: bytes
     manifest: Manifest
     details: bytes = b""
-    description: str | None = None
-    label: str | None = None
-    hidden_because: str | None = None
+    shown: Shown | None = None
     valid: bool = True
     diagnostics: tuple[Diagnostic, ...] = ()
 
@@ -202,9 +209,6 @@ class CandidateReader:
             # Each warning is about a rule of the standard.
             has_warning = any(finding.severity is not Severity.INFO for finding in diagnostics)
             valid = valid and not has_warning
-        description = understood.description
-        if root.clean_descriptions and description:
-            description = clean_line(description)
         if diagnostics:
             # Most files have none, so the lines of fields are only searched for where they are
             # shown.
@@ -214,16 +218,24 @@ class CandidateReader:
         return Parsed(
             root.id,
             candidate.default_name,
-            understood.name,
             _pack(reading.frontmatter),
             understood.manifest,
             _take_details(understood.manifest, reading.frontmatter),
-            description,
-            understood.label,
-            understood.hidden_because,
+            _find_shown(understood, is_clean=root.clean_descriptions),
             valid and reading.valid,
             diagnostics,
         )
+
+
+def _find_shown(understood: Understood, *, is_clean: bool) -> Shown | None:
+    """How a host shows a skill; None where that is as its manifest says."""
+    manifest, description = understood.manifest, understood.description
+    if is_clean and description:
+        description = clean_line(description)
+    shown = Shown(understood.name, description, understood.label, understood.hidden_because)
+    is_named = understood.name == manifest.name and understood.label is None
+    is_described = description == manifest.description and understood.hidden_because is None
+    return None if is_named and is_described else shown
 
 
 def _find_not_standard(reading: HeaderReading) -> Iterator[Diagnostic]:
@@ -282,7 +294,13 @@ def _claim(
     diagnostics = parsed.diagnostics
     if diagnostics:
         diagnostics = add_file(diagnostics, candidate.location)
-    name, label = parsed.name, parsed.label
+    manifest, shown = parsed.manifest, parsed.shown
+    if shown is None:
+        name, description = manifest.name or "", manifest.description
+        label = hidden = None
+    else:
+        name, description = shown.name, shown.description
+        label, hidden = shown.label, shown.hidden_because
     if candidate.prefix:
         name = f"{candidate.prefix}:{name}"
         label = label and f"{candidate.prefix}:{label}"
@@ -291,12 +309,12 @@ def _claim(
     root = candidate.root
     skill = Skill(
         name=name,
-        description=parsed.description,
+        description=description,
         location=candidate.location,
         folder=candidate.folder,
         scope=root.scope,
         source=root.source,
-        declared=parsed.manifest,
+        declared=manifest,
         packed_details=parsed.details,
         packed_frontmatter=parsed.frontmatter,
         label=label,
@@ -305,7 +323,7 @@ def _claim(
         file=file,
         loader=loader,
     )
-    return Claim(candidate, name, skill, [], diagnostics, parsed.hidden_because)
+    return Claim(candidate, name, skill, [], diagnostics, hidden)
 
 
 def _take_details(manifest: Manifest, frontmatter: dict[str, Any]) -> bytes:

@@ -95,9 +95,14 @@ def _find_between_skills(
 def _has_any(folder: str, names: set[str], files: FileSystem) -> bool:
     """Whether a folder has one of these names in it, or cannot be listed."""
     try:
-        return not names.isdisjoint([item.name for item in files.list_folder(folder)])
+        items = files.list_folder(folder)
     except OSError:
         return True
+    # A plain loop: a generator for each of thousands of folders costs more than all else here.
+    for item in items:  # noqa: SIM110
+        if item.name in names:
+            return True
+    return False
 
 
 FINDERS: dict[str, Finder] = {
