@@ -33,7 +33,6 @@ _OFFLINE = "prowess.offline"
 F = TypeVar("F", bound=Callable[..., Any])
 # Where the folders of --extension are kept in the context of a command.
 _PLUGINS = "prowess.plugins"
-_PLAIN_NAME = re.compile(r"\w[\w.:-]*")
 
 
 class AgentOptions(msgspec.Struct, frozen=True):
@@ -79,7 +78,7 @@ def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 def is_plain_name(name: str) -> bool:
     """Whether a name can be offered to a shell, which takes it into the line unquoted."""
-    return _PLAIN_NAME.fullmatch(name) is not None
+    return re.fullmatch(r"\w[\w.:-]*", name) is not None
 
 
 def _check_folders(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator
 
@@ -74,6 +73,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True
 
     def _find_named(self, name: str) -> tuple[Outcome, ...]:
         """Every outcome of exactly this name, by the order that all of them are in."""
+        # Only an extension module has it, and a list of all skills never looks for one.
+        from bisect import bisect_left, bisect_right
+
         key = (name.casefold(), name)
         start = bisect_left(self.outcomes, key, key=_get_sort_key)
         end = bisect_right(self.outcomes, key, lo=start, key=_get_sort_key)

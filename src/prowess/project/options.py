@@ -1,6 +1,6 @@
 """What may be said when skills are opened, and when a catalog is made."""
 
-from __future__ import annotations
+# Annotations are real types, not strings: Python compiles the strings of a TypedDict on every start.
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,9 +44,9 @@ class Options(TypedDict, total=False):
     roots: Sequence[Root] | None
     sources: Iterable[SkillSource]
     cache: bool
-    usage: bool | UsageStore
+    usage: "bool | UsageStore"
     trust: bool | Callable[[Skill], bool] | None
-    refresh: Refresh
+    refresh: "Refresh"
     reporter: Reporter | None
     thorough: bool
     packages: bool
@@ -65,7 +65,7 @@ class CatalogOptions(TypedDict, total=False):
     characters: int | None
     format: str | None
     request: str | None
-    ranker: Ranker | None
+    ranker: "Ranker | None"
     can_read_skill_urls: bool
 
 

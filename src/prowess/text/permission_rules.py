@@ -18,10 +18,11 @@ ACTIONS = tuple(action.value for action in Action)
 Tools = Mapping[str, Callable[[str], str]]
 """Tools by name, each with what makes a pattern of the text in parentheses."""
 
-_NAME = re.compile(r"\w*")
 MCP_PREFIX = "mcp__"
 """How the name of a tool of an MCP server begins."""
-_MCP_RULE = re.compile(r"mcp__[\w*-]+")
+# Compiled on first use: every command that scans imports this module, and few users have rules.
+_NAME = r"\w*"
+_MCP_RULE = r"mcp__[\w*-]+"
 _ONE_ACTION = f"one of {', '.join(ACTIONS)}"
 
 
@@ -90,7 +91,7 @@ def parse_rule_text(action: Action, text: str, tools: Tools | None = None) -> Ru
     is_for_agent = tools is not None and "WebFetch" in tools
     if is_for_agent and rule.startswith(MCP_PREFIX):
         return _parse_mcp_rule(action, rule)
-    tool = _NAME.match(rule)[0]  # type: ignore[index]
+    tool = re.match(_NAME, rule)[0]  # type: ignore[index]
     patterns = SKILL_TOOLS if tools is None else tools
     if tool not in patterns:
         return None
@@ -110,7 +111,7 @@ def parse_rule_text(action: Action, text: str, tools: Tools | None = None) -> Ru
 
 def _parse_mcp_rule(action: Action, rule: str) -> Rule:
     """`mcp__server__tool`, `mcp__server__*`, or `mcp__server` for all tools of a server."""
-    if not _MCP_RULE.fullmatch(rule):
+    if not re.fullmatch(_MCP_RULE, rule):
         forms = "`mcp__SERVER`, `mcp__SERVER__TOOL` or `mcp__SERVER__*`"
         raise RuleError((), f"must be {forms}; got “{rule}”")
     names_tool = "__" in rule.removeprefix(MCP_PREFIX)

@@ -25,7 +25,7 @@ _FEW_BRACKETS = 16
 _SAFE_DEPTH = 64
 _COLLECTIONS = (dict, list)
 # What the parser takes for the end of a line, and most hosts do not.
-_SEPARATOR = re.compile("[\x85\u2028\u2029]")
+_SEPARATOR = "[\x85\u2028\u2029]"
 
 
 def read_header(data: bytes, *, rules: HeaderRules, limits: ScanLimits) -> HeaderReading:
@@ -73,7 +73,7 @@ def _decode_plain(data: bytes, end: int, rules: HeaderRules) -> str | None:
         return None
     if _has_specials(header) or _differs_for_host(data, header, rules):
         return None
-    if not header.isascii() and _SEPARATOR.search(header):
+    if not header.isascii() and re.search(_SEPARATOR, header):
         return None
     return header
 

@@ -11,7 +11,7 @@ from prowess.diagnostics import Diagnostic
 from prowess.text.utf16 import count_utf16, take_utf16
 
 _DEEPEST_HEADING = 6
-_MARKED_HEADING = re.compile(r"#+\s+(.+)")
+_MARKED_HEADING = r"#+\s+(.+)"
 # Claude Code cuts a first line of more than 100 UTF-16 units to 97 and three dots.
 _MOST_UNITS, _KEPT_UNITS = 100, 97
 
@@ -63,7 +63,7 @@ def find_short_lead(body: str) -> str:
     line is cut.
     """
     line = body.lstrip().partition("\n")[0].rstrip()
-    heading = _MARKED_HEADING.fullmatch(line)
+    heading = re.fullmatch(_MARKED_HEADING, line)
     text = heading[1] if heading else line
     if count_utf16(text) <= _MOST_UNITS:
         return text
