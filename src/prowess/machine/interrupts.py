@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -73,6 +72,9 @@ def wait_until_readable(descriptor: int) -> None:
     system call, or in another thread, does not interrupt the call, so its handler would run only
     after the next key. Here the signal itself wakes the wait.
     """
+    # Imported late: only commands that ask something wait for a key.
+    import select
+
     if threading.current_thread() is not threading.main_thread():
         select.select([descriptor], [], [])
         return

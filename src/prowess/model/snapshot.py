@@ -14,6 +14,8 @@ from prowess.model.skill import Root, Skill
 from prowess.model.source_status import SourceStatus
 
 _LOST = (State.SHADOWED, State.DUPLICATE)
+# A member of an enumeration is looked up by a function in Python.
+_DISABLED = State.DISABLED
 
 
 # Compared by identity and with `weakref`, because it is a key of `project.snapshot_memo`.
@@ -47,19 +49,19 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True
     @property
     def shown(self) -> tuple[Outcome, ...]:
         """What the host's own list shows, in the order of names."""
-        return tuple(outcome for outcome in self.outcomes if self.is_shown(outcome))
+        return tuple([outcome for outcome in self.outcomes if self.is_shown(outcome)])
 
     def is_shown(self, outcome: Outcome) -> bool:
         """Whether the host's own list shows an outcome; never a loser, nor anything that is
         switched off together with its root or with all skills.
         """
-        if outcome.state not in self.listed:
+        state = outcome.state
+        if state not in self.listed or outcome.candidate.root.disabled_by is not None:
             return False
-        if outcome.state is State.DISABLED and not self.settings.enabled:
+        if state is _DISABLED and not self.settings.enabled:
             return False
-        if outcome.candidate.root.disabled_by is not None:
-            return False
-        return not any(note.state in _LOST for note in outcome.notes)
+        # Asked for every skill of a list, and nearly none has a note.
+        return not outcome.notes or all(note.state not in _LOST for note in outcome.notes)
 
     def find(self, name: str) -> Outcome | None:
         """The outcome of a name: the one listed, or else the first that claimed it. Labels count

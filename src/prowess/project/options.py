@@ -1,6 +1,6 @@
 """What may be said when skills are opened, and when a catalog is made."""
 
-# Annotations are real types, not strings: Python compiles the strings of a TypedDict on every start.
+# Annotations are real types, not strings: Python compiles those of a TypedDict on every start.
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence

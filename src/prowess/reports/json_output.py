@@ -69,7 +69,7 @@ def shape_outcome(outcome: Outcome) -> dict[str, Any]:
         shape["origin"] = _shape_origin(outcome.origin)
     if skill is not None and skill.label is not None:
         shape["label"] = skill.label
-    if skill is not None and skill.companion:
+    if skill is not None and skill.packed_companion:
         shape["companion"] = skill.companion
     if outcome.notes:
         shape["notes"] = [_shape_note(note) for note in outcome.notes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 
 import msgspec
 
@@ -74,7 +75,7 @@ def load_kept_profile(host: str, facts: Facts) -> Profile:
         if find_other_writer(path) is not None:
             return load_profile(host)
         head = LocalFiles().read_head(path, _MOST_CACHED_BYTES)
-        kept, profile = msgspec.msgpack.decode(head.data, type=tuple[str, Profile])
+        kept, profile = _decode(head.data)
         if kept == stamp:
             return profile
     except (OSError, msgspec.DecodeError):
@@ -82,6 +83,12 @@ def load_kept_profile(host: str, facts: Facts) -> Profile:
     profile = load_profile(host)
     _keep(path, msgspec.msgpack.encode((stamp, profile)))
     return profile
+
+
+@lru_cache(maxsize=4)
+def _decode(data: bytes) -> tuple[str, Profile]:
+    """The stamp and the profile of a cache file; one command loads the same profile repeatedly."""
+    return msgspec.msgpack.decode(data, type=tuple[str, Profile])
 
 
 def _keep(path: str, data: bytes) -> None:
