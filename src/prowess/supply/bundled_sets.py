@@ -140,11 +140,11 @@ class BundledSetSource:
         )
         # Reported with every scan, because the skills stay as they are until the program starts
         # again.
-        trouble = tuple(self._report(one) for one in self.synced if one.problem is not None)
+        trouble = tuple(self._report(skill) for skill in self.synced if skill.problem is not None)
         if search.project is None:
             return Discovered(diagnostics=trouble)
-        found = search.project.walk((root,), search)
-        return Discovered(found.candidates, (*trouble, *found.diagnostics), found.roots)
+        walked = search.project.walk((root,), search)
+        return Discovered(walked.candidates, (*trouble, *walked.diagnostics), walked.roots)
 
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
         """Read the header of a skill of the set."""

@@ -143,19 +143,21 @@ class Registry:
     def discover(self) -> None:
         """Find out where the API of a site is; the site itself where it does not say."""
         try:
-            found = self._get(f"{self._base}/.well-known/clawhub.json", _Discovery)
+            site = self._get(f"{self._base}/.well-known/clawhub.json", _Discovery)
         except FetchError as error:
             if error.status != _NOT_FOUND:
                 raise
             return
-        self._base = (found.api_base or found.registry or self._base).rstrip("/")
+        self._base = (site.api_base or site.registry or self._base).rstrip("/")
 
     def find_skill(self) -> SkillAnswer:
         """What the registry says about the skill. Raises `RegistryError` and `FetchError`."""
         answer = self._get(self._locate(), SkillAnswer)
         if answer.skill is None:
             raise RegistryError(f"there is no skill “{self._slug}”")
-        if answer.moderation is not None and answer.moderation.is_malware_blocked:
+        # ClawHub's own program refuses these, too.
+        moderation = answer.moderation
+        if moderation is not None and moderation.is_malware_blocked:
             raise BlockedSkill("the registry has blocked it as malware")
         # Old slugs lead to the skill under its new one.
         self._slug = answer.skill.slug
@@ -164,14 +166,17 @@ class Registry:
     def get_release(self, version: str) -> ReleaseDetails:
         """One version with its files. Raises `RegistryError` and `FetchError`."""
         address = self._locate(f"/versions/{quote(version, safe='')}")
-        release = self._get(address, _ReleaseAnswer).version
+        answer = self._get(address, _ReleaseAnswer)
+        release = answer.version
         if release is None:
             raise RegistryError(f"there is no version {version}")
         # The lock file would have one version and the folder another.
         if release.version != version:
             got = release.version[:100]
             raise RegistryError(f"asked for version {version}, it answers with {got!r}")
-        if release.security is not None and release.security.status == "malicious":
+        # The skill may be fine, and one of its versions not.
+        security = release.security
+        if security is not None and security.status == "malicious":
             raise BlockedSkill(f"the registry says that version {version} is malicious")
         return release
 

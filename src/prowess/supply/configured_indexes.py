@@ -43,21 +43,23 @@ class ConfiguredIndex(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_indexes(settings: Settings) -> list[ConfiguredIndex]:
     """The remote indexes that the settings of a scan name, in their order; none that is off."""
-    found = [
-        ConfiguredIndex(
-            name=name,
-            url=source.url,
-            private=source.private,
-            is_project=settings.is_from_project(f"sources.{name}"),
-            origin=settings.origin(f"sources.{name}"),
+    indexes: list[ConfiguredIndex] = []
+    for name, source in settings.sources.items():
+        if not source.enabled:
+            continue
+        indexes.append(
+            ConfiguredIndex(
+                name=name,
+                url=source.url,
+                private=source.private,
+                is_project=settings.is_from_project(f"sources.{name}"),
+                origin=settings.origin(f"sources.{name}"),
+            )
         )
-        for name, source in settings.sources.items()
-        if source.enabled
-    ]
     # Settings of a user and of a project may name the same URL.
     for url in dict.fromkeys(settings.remote_urls):
         origin = settings.entry_origin("remote_urls", url)
-        found.append(
+        indexes.append(
             ConfiguredIndex(
                 name=url,
                 url=url,
@@ -67,7 +69,7 @@ def list_indexes(settings: Settings) -> list[ConfiguredIndex]:
                 origin=origin,
             )
         )
-    return found
+    return indexes
 
 
 def allow_private(index: ConfiguredIndex, own: Settings) -> ConfiguredIndex:

@@ -340,10 +340,10 @@ def apply_adoption(installer: Installer, planned: PlannedAdoption) -> None:
 def _check_unchanged(installer: Installer, entry: LockedSkill, content: LockContent) -> None:
     place = installer.place
     for target in entry.targets:
-        found = find_tree(place.resolve_target(target))
+        present = find_tree(place.resolve_target(target))
         owner = content.find_owner(target)
         is_taken = owner is not None and owner.identity != entry.identity
-        is_same = found is not None and leave_out_generated(found).digest == entry.tree
+        is_same = present is not None and leave_out_generated(present).digest == entry.tree
         if is_taken or not is_same:
             raise UsageError("The folders have changed since; nothing was written. Try again.")
 

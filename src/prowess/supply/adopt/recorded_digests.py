@@ -93,7 +93,9 @@ def _hash_paths(folder: str, paths: Iterable[str]) -> str:
 
 def _collate(path: str) -> tuple[list[int], str]:
     # Where only case differs, small letters come first.
-    return [_RANK.get(one, len(_RANK) + ord(one)) for one in path.lower()], path.swapcase()
+    return [
+        _RANK.get(character, len(_RANK) + ord(character)) for character in path.lower()
+    ], path.swapcase()
 
 
 def _plain(path: str) -> str:

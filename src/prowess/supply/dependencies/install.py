@@ -62,7 +62,7 @@ def list_options(skills: Skills, report: RequirementsReport) -> InstallOptions:
     if skill is None or verdict is None:
         return InstallOptions((), ())
     remedies = list_remedies(skills, skill, verdict)
-    unusable = tuple(one for one in remedies if not is_usable(one))
+    unusable = tuple(remedy for remedy in remedies if not is_usable(remedy))
     return InstallOptions(plan_steps(remedies, verdict), unusable)
 
 

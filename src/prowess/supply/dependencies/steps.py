@@ -61,7 +61,7 @@ def plan_steps(
     that does not say what it provides counts for all that is missing.
     """
     missing, alternatives = set(verdict.bins), set(verdict.any_bins)
-    steps = []
+    steps: list[Step] = []
     for remedy in remedies:
         step = Step(remedy)
         if not is_usable(remedy) or step.text in tried:

@@ -123,7 +123,7 @@ def save_backup(place: InstallPlace, folder: str) -> str:
 
 
 def _list_replaced(planned: PlannedInstall) -> list[LockedSkill]:
-    return [one.previous for one in planned.wanted if one.previous is not None]
+    return [wanted.previous for wanted in planned.wanted if wanted.previous is not None]
 
 
 def _make_entry(

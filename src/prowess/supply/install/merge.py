@@ -40,9 +40,10 @@ class EditedSkill:
         for path, side in sides.items():
             if path in conflicts:
                 continue
-            if side == MERGE and strategy == OURS:
-                side = OURS
-            if not self._write(path, side, target, facts):
+            keeps_own = side == MERGE and strategy == OURS
+            chosen = OURS if keeps_own else side
+            # The rest is written all the same: the target is a staging folder until all is well.
+            if not self._write(path, chosen, target, facts):
                 conflicts.append(path)
         if conflicts:
             raise MergeConflict(self.name, tuple(sorted(conflicts)))

@@ -186,18 +186,18 @@ def _plan_target(
 ) -> PlannedTarget:
     """What happens in one folder of a skill."""
     target = place.name_target(folder)
-    found = find_tree(folder)
-    if found is None:
+    present = find_tree(folder)
+    if present is None:
         return PlannedTarget(target=target, folder=folder, action="create")
     wanted_tree = wanted.skill.tree
     # A program of the skill may have run in its folder; that is no reason to write it again.
-    is_current = leave_out_generated(found, wanted_tree).digest == wanted_tree.digest
+    is_current = leave_out_generated(present, wanted_tree).digest == wanted_tree.digest
     is_link = LocalFiles().find_link(folder) is not None
     is_same_method = is_link == (wanted.method == LINK)
     if is_current and is_same_method:
         return PlannedTarget(target=target, folder=folder, action="unchanged")
-    changes = find_edits(found, previous, store)
+    changes = find_edits(present, previous, store)
     action = "edited" if changes else "replace"
     return PlannedTarget(
-        target=target, folder=folder, action=action, tree=found.digest, changes=changes
+        target=target, folder=folder, action=action, tree=present.digest, changes=changes
     )

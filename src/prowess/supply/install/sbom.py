@@ -29,8 +29,8 @@ def render_sbom(skills: Iterable[LockedSkill], *, project: str) -> str:
     It tells the time of the last change to the lock file, not the time it was written.
     """
     listed = list(skills)
-    content = "\n".join(f"{one.label} {one.path} {one.tree}" for one in listed)
-    times = [datetime.fromisoformat(one.installed_at) for one in listed if one.installed_at]
+    content = "\n".join(f"{skill.label} {skill.path} {skill.tree}" for skill in listed)
+    times = [datetime.fromisoformat(skill.installed_at) for skill in listed if skill.installed_at]
     program = Component(name="prowess", version=VERSION, type=ComponentType.APPLICATION)
     metadata = BomMetaData(
         timestamp=max(times, default=_EPOCH),
@@ -41,7 +41,7 @@ def render_sbom(skills: Iterable[LockedSkill], *, project: str) -> str:
     bom = Bom(
         serial_number=uuid.uuid5(_NAMESPACE, content),
         metadata=metadata,
-        components=[_describe_skill(one) for one in listed],
+        components=[_describe_skill(skill) for skill in listed],
     )
     bom.register_dependency(bom.metadata.component, bom.components)  # type: ignore[arg-type]
     text = JsonV1Dot6(bom).output_as_string(indent=2)
@@ -74,7 +74,7 @@ def _describe_skill(skill: LockedSkill) -> Component:
         bom_ref=reference,
         purl=_make_purl(skill),
         properties=[
-            Property(name=f"prowess:{key}", value=one) for key, one in facts.items() if one
+            Property(name=f"prowess:{key}", value=value) for key, value in facts.items() if value
         ],
         components=files,
     )

@@ -154,7 +154,7 @@ def list_agent_folders(place: InstallPlace) -> list[str]:
     """The skill folders of all agents without a profile, each once; few of them exist."""
     number = 1 if place.scope == USER else 0
     inner = dict.fromkeys(folders[number] for folders in AGENT_FOLDERS.values())
-    return [posixpath.join(place.base, one) for one in inner if one is not None]
+    return [posixpath.join(place.base, folder) for folder in inner if folder is not None]
 
 
 def _choose_of_host(skills: Skills, place: InstallPlace) -> str:

@@ -53,24 +53,27 @@ def select_entries(
     """
     if not names:
         return content.skills
-    found: dict[tuple[str, str, str], LockedSkill] = {}
+    selected: dict[tuple[str, str, str], LockedSkill] = {}
     for name in names:
         matching = content.find_named(name)
         if not matching:
-            known = sorted({one.name for one in content.skills})
+            known = sorted({entry.name for entry in content.skills})
             folder = _find_plain(skills, name)
             raise NotInstalled(name, known, folder=folder, folder_hint=folder_hint)
         if len(matching) > 1:
-            listed = ", ".join(one.label for one in matching)
+            listed = ", ".join(entry.label for entry in matching)
             raise UsageError(f"“{name}” is installed from several sources: name one of {listed}.")
-        found[matching[0].identity] = matching[0]
-    return tuple(found.values())
+        selected[matching[0].identity] = matching[0]
+    return tuple(selected.values())
 
 
 def _find_plain(skills: Skills, name: str) -> str:
     """The folder of a skill that is here without having been installed; "" if there is none."""
-    candidates = [one.candidate for one in skills.snapshot.outcomes if one.name == name]
-    folders = [one.folder for one in candidates if one.root.scope in _PLAIN_SCOPES]
+    folders: list[str] = []
+    for outcome in skills.snapshot.outcomes:
+        candidate = outcome.candidate
+        if outcome.name == name and candidate.root.scope in _PLAIN_SCOPES:
+            folders.append(candidate.folder)
     if not folders:
         return ""
     # What is not in the lock file of the project may be in that of the user.

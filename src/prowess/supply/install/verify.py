@@ -61,14 +61,14 @@ def _check_target(
     place: InstallPlace, entry: LockedSkill, target: str, store: SkillStore, *, exact: bool
 ) -> CheckedTarget:
     folder = place.resolve_target(target)
-    found = find_tree(folder)
+    present = find_tree(folder)
     state, changes = MISSING, TreeChanges()
-    if found is not None:
+    if present is not None:
         expected = entry.get_tree()
         # Notes of another installer never count; what programs left behind does, if `exact`.
-        kept = leave_out_origin(found) if exact else leave_out_generated(found, expected)
+        kept = leave_out_origin(present) if exact else leave_out_generated(present, expected)
         changes = compare_trees(expected, kept)
-        state = _choose_state(changes, found, kept, store)
+        state = _choose_state(changes, present, kept, store)
     return CheckedTarget(
         name=entry.name, source=entry.source, folder=folder, state=state, changes=changes
     )
@@ -92,8 +92,8 @@ def _find_unknown(
     for folder in sorted(set(present)):
         if files.find_real_path(folder) in real:
             continue
-        found = find_tree(folder)
-        if found is not None and found.digest not in trees:
+        present_tree = find_tree(folder)
+        if present_tree is not None and present_tree.digest not in trees:
             name = posixpath.basename(folder)
             yield CheckedTarget(name=name, source="", folder=folder, state=UNKNOWN)
 

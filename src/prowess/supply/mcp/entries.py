@@ -194,22 +194,22 @@ def render_header(entry: SkillEntry) -> bytes:
     return "\n".join(("---", *lines, "---", "")).encode("utf-8", "replace")
 
 
-def is_same_header(promised: Any, found: Any) -> bool:
+def is_same_header(promised: Any, sent: Any) -> bool:
     """Whether two headers say the same, although one was read by YAML 1.1 and the other by 1.2.
 
     Servers differ in what they make of `yes`, `017` or `1_000`: a truth word, a number or text. The
     author wrote the same, so that is no lie.
     """
-    if isinstance(promised, Mapping) and isinstance(found, Mapping):
-        if promised.keys() != found.keys():
+    if isinstance(promised, Mapping) and isinstance(sent, Mapping):
+        if promised.keys() != sent.keys():
             return False
-        return all(is_same_header(promised[key], found[key]) for key in found)
-    if isinstance(promised, list) and isinstance(found, list):
-        if len(promised) != len(found):
+        return all(is_same_header(promised[key], sent[key]) for key in sent)
+    if isinstance(promised, list) and isinstance(sent, list):
+        if len(promised) != len(sent):
             return False
-        return all(map(is_same_header, promised, found))
+        return all(map(is_same_header, promised, sent))
     promised_readings = _list_readings(promised)
-    return not promised_readings.isdisjoint(_list_readings(found))
+    return not promised_readings.isdisjoint(_list_readings(sent))
 
 
 _WORDS: Mapping[str, bool | None] = {

@@ -76,7 +76,7 @@ class ServedPrompt:
         )
         contents = (message.content for message in prompt.messages)
         # Pictures and resources of a prompt have no place in the text of a command.
-        texts = [one.text for one in contents if getattr(one, "type", "") == "text"]
+        texts = [content.text for content in contents if getattr(content, "type", "") == "text"]
         origin = (
             f'server="{escape_xml(self._server.name)}" prompt="{escape_xml(self._listed.name)}"'
         )

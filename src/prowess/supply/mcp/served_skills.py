@@ -388,7 +388,7 @@ def _check_prompts(
 def _find_prefix(entry: SkillEntry, listed: Sequence[Any], server: McpServer) -> str:
     """What comes before the name of a skill: the server, and the folders if names are equal."""
     ending = f"/{entry.name}/SKILL.md"
-    uris = (one.get("uri") for one in listed if isinstance(one, Mapping))
+    uris = (data.get("uri") for data in listed if isinstance(data, Mapping))
     # Refused entries count, too: names must not depend on what else is wrong with a list.
     same_name = [uri for uri in uris if isinstance(uri, str) and f"/{uri}".endswith(ending)]
     if len(same_name) <= 1:

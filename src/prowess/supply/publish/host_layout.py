@@ -103,7 +103,8 @@ class HostLayout:
             switched_off_by = root.disabled_by
             if root.links in _NO_LINKS:
                 method = COPY
-        used = (one for one in host.snapshot.outcomes if one.state not in _NOT_USED)
+        # Also what the host reads in another folder than the one that is written to.
+        used = (outcome for outcome in host.snapshot.outcomes if outcome.state not in _NOT_USED)
         already_read = {outcome.candidate.real for outcome in used}
         for skill in chosen:
             planned = self._plan_skill(skill, host, folder, method, already_read)
@@ -166,7 +167,7 @@ class HostLayout:
         own = list_losses(skill, self._source_profile, self._files)
         lost = list_losses(skill, host.profile, self._files)
         # What even the project's own host does not support is no news.
-        return tuple(one for one in lost if one not in own)
+        return tuple(loss for loss in lost if loss not in own)
 
     def _get_folder(self, skill: Skill) -> str:
         real = self._files.find_real_path(skill.location) or skill.location

@@ -60,10 +60,11 @@ class SshSignatures:
 
     def is_signed_by(self, data: bytes, signature: bytes, key: str) -> bool:
         """Whether a signature of some data is good and made by a key."""
-        found = self.find_key(data, signature)
         listed = self._run(("-l", "-f", key), b"")
         known = _FINGERPRINT.search(listed.output)
-        return listed.code == 0 and known is not None and found == known[0]
+        if listed.code != 0 or known is None:
+            return False
+        return self.find_key(data, signature) == known[0]
 
     def find_key(self, data: bytes, signature: bytes) -> str | None:
         """The fingerprint of the key that signed some data; None if the signature is not good."""
@@ -71,8 +72,10 @@ class SshSignatures:
             file = f"{folder}/signature"
             write_aside(file, signature, sync=False)
             checked = self._run(("-Y", "check-novalidate", "-n", NAMESPACE, "-s", file), data)
-        found = _FINGERPRINT.search(checked.output)
-        return found[0] if checked.code == 0 and found is not None else None
+        if checked.code != 0:
+            return None
+        fingerprint = _FINGERPRINT.search(checked.output)
+        return None if fingerprint is None else fingerprint[0]
 
     def verify(self, data: bytes, signature: bytes, allowed_signers: str) -> Signer:
         """Who signed some data, if a file of allowed signers knows the key.
@@ -84,10 +87,10 @@ class SshSignatures:
             write_aside(file, signature, sync=False)
             find = ("-Y", "find-principals", "-s", file, "-f", allowed_signers)
             # `verify` needs a name to check against, so ssh-keygen is asked first whose key it is.
-            found = self._run(find, b"")
+            principals = self._run(find, b"")
             # A key may belong to several names; the first one is shown.
-            principal = found.output.partition("\n")[0].partition(",")[0].strip()
-            if found.code != 0 or not principal:
+            principal = principals.output.partition("\n")[0].partition(",")[0].strip()
+            if principals.code != 0 or not principal:
                 raise SignatureError(f"No signer in {allowed_signers} has the key of the signature")
             verify = ("-Y", "verify", "-f", allowed_signers, "-I", principal, "-n", NAMESPACE)
             done = self._run((*verify, "-s", file), data)

@@ -40,12 +40,12 @@ def build_site(skills: Sequence[SharedSkill]) -> dict[str, bytes]:
     if len(skills) > MOST_SKILLS:
         raise UsageError(f"An index has at most {MOST_SKILLS:,} skills; these are {len(skills):,}.")
     site: dict[str, bytes] = {_NO_JEKYLL: b""}
-    found: list[dict[str, Any]] = []
+    discovered: list[dict[str, Any]] = []
     listed: list[dict[str, Any]] = []
     for skill in sorted(skills, key=lambda one: one.name):
-        found.append(_add_artifact(skill, site))
+        discovered.append(_add_artifact(skill, site))
         listed.append(_add_files(skill, site))
-    site[DISCOVERY_INDEX] = _encode({"$schema": _SCHEMA, "skills": found})
+    site[DISCOVERY_INDEX] = _encode({"$schema": _SCHEMA, "skills": discovered})
     site[OPENCODE_INDEX] = _encode({"skills": listed})
     site[FILE_LIST] = render_file_list(site)
     return site

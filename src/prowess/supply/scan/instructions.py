@@ -110,14 +110,14 @@ _BEFORE = 160
 def find_override(text: str) -> str | None:
     """The first words that override other instructions or hide something; None if none do."""
     # In a comment or a blob, which no reader sees, both are equally bad.
-    found = _OVERRIDE.search(text) or _CONCEAL.search(text)
-    return _quote(found) if found is not None else None
+    phrase = _OVERRIDE.search(text) or _CONCEAL.search(text)
+    return _quote(phrase) if phrase is not None else None
 
 
 def find_order(text: str) -> str | None:
     """The first words of a text that order a model to do something; None if there are none."""
-    found = _ORDER.search(text)
-    return _quote(found) if found is not None else None
+    order = _ORDER.search(text)
+    return _quote(order) if order is not None else None
 
 
 def _quote(found: re.Match[str]) -> str:

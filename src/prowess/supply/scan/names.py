@@ -53,11 +53,11 @@ def _match_lookalike(passage: Passage) -> Iterator[Match]:
         return
     if not passage.text.isascii():
         yield from _match_words(passage)
-    for found in _URL.finditer(passage.text):
-        real = _find_imitated(find_host(found[0]))
+    for url in _URL.finditer(passage.text):
+        real = _find_imitated(find_host(url[0]))
         if real is not None:
-            reason = f"The host of “{found[0][:80]}” looks like {real} but is not."
-            yield Match(passage.find_line(found.start()), reason, Severity.ERROR)
+            reason = f"The host of “{url[0][:80]}” looks like {real} but is not."
+            yield Match(passage.find_line(url.start()), reason, Severity.ERROR)
 
 
 def _match_name(passage: Passage) -> Iterator[Match]:

@@ -88,10 +88,10 @@ def _number_matches(
 ) -> Iterator[tuple[int, re.Match[str]]]:
     """Every match with its line; lines are counted on, because texts may have many matches."""
     at = 0
-    for found in pattern.finditer(text):
-        line += text.count("\n", at, found.start())
-        at = found.start()
-        yield line, found
+    for match in pattern.finditer(text):
+        line += text.count("\n", at, match.start())
+        at = match.start()
+        yield line, match
 
 
 def _list_prose(text: str) -> Iterator[Passage]:

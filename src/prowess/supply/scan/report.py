@@ -41,12 +41,13 @@ class ScanReport(msgspec.Struct, frozen=True):
         """The findings that are as severe as asked for, after the notes."""
         # Notes are about the scan itself, such as a scanner that is missing, and are never
         # filtered.
-        found = (one for one in self.result.findings if is_at_least(one.severity, self.least))
-        return (*self.notes, *found)
+        findings = self.result.findings
+        severe = [one for one in findings if is_at_least(one.severity, self.least)]
+        return (*self.notes, *severe)
 
     def ignore(self, codes: Collection[str]) -> ScanReport:
         """The report without the findings of these codes."""
-        kept = tuple(one for one in self.result.findings if one.code not in codes)
+        kept = tuple(finding for finding in self.result.findings if finding.code not in codes)
         result = msgspec.structs.replace(self.result, findings=kept)
         return msgspec.structs.replace(self, result=result)
 
@@ -75,5 +76,5 @@ class ScanReport(msgspec.Struct, frozen=True):
 
     def shape_sarif(self) -> dict[str, Any]:
         """As a SARIF log; findings that comments explain are in it with their reasons."""
-        suppressed = [(one.finding, one.reason) for one in self.result.suppressed]
+        suppressed = [(explained.finding, explained.reason) for explained in self.result.suppressed]
         return shape_sarif(self.shown, base=self.base, codes=SCAN_CODES, suppressed=suppressed)

@@ -75,13 +75,19 @@ def run_skill_scanner(folder: str, runner: Runner, program: str) -> ScanResult:
 def parse_report(text: str, folder: str) -> Iterator[Diagnostic]:
     """The findings of a report, with their files inside the folder."""
     report = msgspec.json.decode(text, type=_ScannerReport)
-    for one in report.findings:
+    for finding in report.findings:
+        message = finding.title
+        if finding.description:
+            message = f"{finding.title}: {finding.description}"
+        # Findings about the whole skill have no file.
+        file = posixpath.join(folder, finding.file_path) if finding.file_path else folder
+        # Lines begin with 1; anything else names none.
+        number = finding.line_number or 0
         yield Diagnostic(
-            code=f"{PREFIX}{one.rule_id}",
-            severity=_SEVERITIES.get(one.severity.upper(), Severity.WARNING),
-            message=f"{one.title}: {one.description}" if one.description else one.title,
-            file=posixpath.join(folder, one.file_path) if one.file_path else folder,
-            # Lines begin with 1; anything else names none.
-            line=one.line_number if one.line_number and one.line_number > 0 else None,
-            hint=one.remediation,
+            code=f"{PREFIX}{finding.rule_id}",
+            severity=_SEVERITIES.get(finding.severity.upper(), Severity.WARNING),
+            message=message,
+            file=file,
+            line=number if number > 0 else None,
+            hint=finding.remediation,
         )
