@@ -573,8 +573,8 @@ def diagnose(
 
 def worst(diagnostics: Iterable[Diagnostic]) -> Severity | None:
     """The highest severity among the diagnostics, or None if there are none."""
-    found = {diagnostic.severity for diagnostic in diagnostics}
-    return next((severity for severity in Severity if severity in found), None)
+    severities = {diagnostic.severity for diagnostic in diagnostics}
+    return next((severity for severity in Severity if severity in severities), None)
 
 
 def limit_diagnostics(diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -9,7 +9,7 @@ from prowess.activate.body.substitution import Reference
 from prowess.shell.quotes import FilledCommand, ValueRefused, apply_edits
 from prowess.shell.scanner import BashScanner
 
-# Each pass finds at least one more variable that holds a value; real scripts need two.
+# Each pass but the last finds at least one more variable that may hold a value.
 _MOST_PASSES = 20
 
 

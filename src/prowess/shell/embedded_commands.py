@@ -61,7 +61,6 @@ def find_commands(body: str) -> EmbeddedCommands:
             at += 1
             continue
         after, close = _find_close(lines, at, fence, _find_indent(items, fence["lead"]))
-        # What is quoted is somebody else's text.
         is_quoted = ">" in fence["lead"]
         is_marked = fence["run"] == "```" and fence["info"].startswith("!")
         if is_marked and not is_quoted:

@@ -73,7 +73,7 @@ def find_refusal(name: str) -> str | None:
     """Why a variable of this name is refused whoever declares it; None where it is not."""
     if _NAME.fullmatch(name) is None:
         return "it is not a valid variable name"
-    # Windows ignores the case of names, and everywhere `http_proxy` means `HTTP_PROXY`.
+    # Windows ignores the case of names, and programs read `http_proxy` as they do `HTTP_PROXY`.
     upper = name.upper()
     if upper in _WHOLE:
         return _WHOLE[upper]

@@ -402,8 +402,7 @@ class BashScanner:
             if context == "double":
                 self._read_quoted(word)
             else:
-                # In `$'…'` a backslash and what follows it belong together, so that `\\'` closes
-                # nothing.
+                # In `$'…'` a backslash protects what follows it, even the closing quote.
                 is_pair = context == "ansi" and self._source[self._at] == "\\"
                 word.add(self._source[self._at : self._at + 1 + is_pair])
                 self._at += 1 + is_pair

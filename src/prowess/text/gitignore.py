@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+# ASCII only, as in git's own matcher.
 _NAMED_CLASS = re.compile(r"\[:([^\]]*):\]")
 _CLASSES = {
     "alnum": "0-9A-Za-z",
@@ -96,6 +97,7 @@ class Pattern:
     `line` is the number of its line if it comes from a file.
     """
 
+    # One of the walk's thousands of patterns, most of which never match: small, and quick to make.
     __slots__ = ("_groups", "_least", "folders_only", "line", "negated", "segments", "text")
 
     def __init__(
@@ -168,12 +170,15 @@ def _fit_between(
 def parse_pattern(line: str) -> Pattern | None:
     """The pattern of a line; None for a blank line, a comment, or one that git cannot use."""
     text = _strip_end(line)
+    # `\\#` begins a pattern for a name that begins with a hash.
     if not text or text.startswith("#"):
         return None
     negated = text.startswith("!")
     body = text[1:] if negated else text
     folders_only = body.endswith("/")
     body = body.removesuffix("/")
+    # A `/` at the beginning or in the middle ties a pattern to the folder of its file; without one
+    # it matches at any depth.
     anchored = "/" in body
     segments = _parse_segments(body.removeprefix("/"), anchored=anchored)
     if not segments:

@@ -177,7 +177,7 @@ def _differs_for_host(data: bytes, header: str, rules: HeaderRules) -> bool:
         return True
     if rules.merge_keys and "<<" in header:
         return True
-    # The parser makes text of `0755`, and most hosts a number.
+    # The parser makes text of `0755`, where this host has a number.
     if rules.leading_zeros == "number" and ": 0" in header:
         return True
     # omp strips comments from the whole file before it looks for fences.

@@ -141,19 +141,17 @@ def strip_comments(text: str) -> str:
     return "".join((*kept, text[position:])) if kept else text
 
 
-def _open_line(text: str, rules: HeaderRules) -> _Opened | None:
-    fence = _FENCE_LINE.match(text)
-    return _Opened(fence.end()) if fence else None
+OpenFence = Callable[[str, HeaderRules], _Opened | None]
 
 
-def _open_exact_line(text: str, rules: HeaderRules) -> _Opened | None:
-    fence = _EXACT_LINE.match(text)
-    return _Opened(fence.end()) if fence else None
+def _open_with(line: re.Pattern[str]) -> OpenFence:
+    """Opens a header whose first line looks like this and says nothing more."""
 
+    def open_fence(text: str, rules: HeaderRules) -> _Opened | None:
+        fence = line.match(text)
+        return _Opened(fence.end()) if fence else None
 
-def _open_trimmed(text: str, rules: HeaderRules) -> _Opened | None:
-    fence = _TRIMMED_LINE.match(text)
-    return _Opened(fence.end()) if fence else None
+    return open_fence
 
 
 def _open_prefix(text: str, rules: HeaderRules) -> _Opened | None:
@@ -193,10 +191,10 @@ def _open_line_or_language(text: str, rules: HeaderRules) -> _Opened | None:
     return _Opened(fence.end(), problem=problem, language=fence[1])
 
 
-_OPENINGS: dict[FenceOpen, Callable[[str, HeaderRules], _Opened | None]] = {
-    "line": _open_line,
-    "exact-line": _open_exact_line,
-    "trimmed": _open_trimmed,
+_OPENINGS: dict[FenceOpen, OpenFence] = {
+    "line": _open_with(_FENCE_LINE),
+    "exact-line": _open_with(_EXACT_LINE),
+    "trimmed": _open_with(_TRIMMED_LINE),
     "prefix": _open_prefix,
     "language": _open_language,
     "line-or-language": _open_line_or_language,

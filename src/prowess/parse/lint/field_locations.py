@@ -39,10 +39,13 @@ class FieldLines:
         header = split.text[split.start : split.end]
         self._lines = split_lines(header, first=split.line)
         self._fence = max(split.line - 1, 1) if split.end else 1
+        self._tops: dict[str, int] = {}
         find = _find_flow_key if header.lstrip().startswith("{") else find_key
-        keys = ((find(line.text), index) for index, line in enumerate(self._lines))
-        # Of a key that appears twice the last one counts.
-        self._tops = {key: index for key, index in keys if key is not None}
+        for index, line in enumerate(self._lines):
+            key = find(line.text)
+            if key is not None:
+                # Of a key that appears twice the last one counts.
+                self._tops[key] = index
 
     def find(self, path: str) -> int:
         """The line of a field such as `install[1].kind`, else of what contains it.
@@ -76,8 +79,10 @@ class FieldLines:
 
     def _find_end_of_key(self, index: int, last: int) -> int:
         indent = self._measure(index)
-        below = range(index + 1, last)
-        return next((other for other in below if self._measure(other) <= indent), last)
+        for below in range(index + 1, last):
+            if self._measure(below) <= indent:
+                return below
+        return last
 
     def _find_item(self, step: str, first: int, last: int) -> _FieldRange | None:
         dashes = [index for index in range(first, last) if _DASH.match(self._lines[index].text)]
@@ -92,6 +97,7 @@ class FieldLines:
         return _FieldRange(at, at, end)
 
     def _measure(self, index: int) -> int:
+        """How far a line is indented."""
         text = self._lines[index].text
         indent = measure_indent(text)
         return indent if indent < len(text) else _EMPTY_LINE

@@ -97,7 +97,7 @@ def understand(
 
 def find_refused_characters(name: str, fields: FieldRules) -> list[str]:
     """The characters of a name that the host does not accept, sorted."""
-    # Letters and digits, which most names consist of, are refused by no host.
+    # No host refuses letters or digits.
     is_harmless = name.isascii() and name.isalnum()
     if is_harmless or not fields.refused_characters:
         return []
@@ -133,6 +133,7 @@ def _merge(findings: Findings, field_findings: tuple[Diagnostic, ...]) -> tuple[
     What is found here about name and description says more than that their type is wrong. That a
     field is unknown says less than which one was meant, unless it is an error.
     """
+
     explained = {finding.field for finding in findings if finding.code != "field-unknown"}
     refused = {finding.field for finding in findings if finding.severity is Severity.ERROR}
     kept = []
@@ -248,9 +249,12 @@ def _name_when_filled(
 
 _NAMES: dict[NameFrom, Callable[[Any, str, FieldRules, Findings], tuple[str, str | None]]] = {
     "frontmatter": _name_from_frontmatter,
+    # Claude Code
     "folder": _name_from_folder,
     "either": _name_from_either,
+    # Copilot
     "when-present": _name_when_present,
+    # pi
     "when-filled": _name_when_filled,
 }
 
@@ -271,6 +275,7 @@ def _choose_name(
     value = frontmatter.get("name", _MISSING)
     name, label = _NAMES[fields.name_from](value, default, fields, findings)
     if fields.one_line:
+        # Codex takes a name of blanks only for none.
         name = " ".join(name.split()) or default
     if fields.name_rewrite:
         name = _REWRITES[fields.name_rewrite](name)
@@ -356,9 +361,12 @@ def _is_falsy(value: Any) -> bool:
 
 _DESCRIPTIONS: dict[Description, Callable[..., str | None]] = {
     "text": _take_text,
+    # The standard and pi
     "required-text": _take_required_text,
     "text-or-number": _take_scalar,
+    # omp
     "text-or-empty": _take_text_or_empty,
+    # Crush and Qwen Code
     "any-text": _take_any_text,
 }
 
@@ -385,6 +393,7 @@ def _find_fallback(
     """What the host uses where there is no description: the body's first line or a fixed word."""
     if not fields.description_from_body:
         return description
+    # Copilot, in silence: for it a skill needs no description.
     if fields.body_description == "paragraphs":
         return _join_paragraphs(reading.text)
     is_cut = fields.body_description == "short-line"
@@ -464,6 +473,7 @@ def _check_paths(value: Any, findings: Findings) -> None:
             return
 
 
+# Crush, in Go, counts bytes; Copilot, in JavaScript, counts UTF-16 units.
 _UNITS: dict[str, Callable[[str], int]] = {
     "characters": len,
     "utf16": lambda text: len(text.encode("utf-16-le", "surrogatepass")) // 2,

@@ -188,6 +188,16 @@ def apply_patches(lines: Sequence[Line], patches: Iterable[Patch]) -> RepairedLi
     return RepairedLines(patched, diagnostics)
 
 
+def match_lines(
+    lines: Iterable[Line], pattern: re.Pattern[str]
+) -> Iterator[tuple[int, Line, re.Match[str]]]:
+    """The lines that match a pattern as a whole, each with its index."""
+    for index, line in enumerate(lines):
+        match = pattern.fullmatch(line.text)
+        if match is not None:
+            yield index, line, match
+
+
 def report(code: str, message: str, line: Line, key: str) -> Diagnostic:
     """The diagnostic of a repair on a line of the file."""
     return diagnose(code, message, line=line.number, field=key or None)

@@ -6,17 +6,18 @@ import re
 from collections.abc import Iterator
 
 from prowess.diagnostics import diagnose
-from prowess.parse.header.lines import Line, measure_indent
+from prowess.parse.header.lines import Line
 from prowess.parse.repair.broken_header import (
     BrokenHeader,
     Patch,
     RepairedLines,
     apply_patches,
     find_key,
+    match_lines,
     quote_parts,
     report,
 )
-from prowess.parse.repair.line_repairs import find_duplicates
+from prowess.parse.repair.line_repairs import find_duplicates, replace_tabs
 from prowess.parse.yaml.reader import is_valid_yaml
 from prowess.parse.yaml.text_values import strip_quotes
 
@@ -25,7 +26,7 @@ _PLAIN_PAIR = re.compile(r"([A-Za-z_]\w*)[ \t]*:[ \t]*(.*)", re.ASCII)
 _DASHED_PAIR = re.compile(r"([A-Za-z_-]+):[ \t]+(.+)")
 _ANY_PAIR = re.compile(r"([ \t]*[A-Za-z_][\w-]*:[ \t]+)(\S.*)", re.ASCII)
 _LINE_PAIR = re.compile(r"([\w-]+):[ \t]*(.*)", re.ASCII)
-_ITEM = re.compile(r"-(?:[ \t]|$)")
+_ITEM = re.compile(r"[ \t]*-(?:[ \t]|$)")
 _RESERVED = re.compile(r"[{}\[\]*&#!|>%@`]|: ")
 # The fields that Codex reads; it rejects a header that has one of them twice.
 _READ_ONCE = ("name", "description", "metadata")
@@ -35,32 +36,16 @@ _RESCUED_FIELDS = ("description", "summary", "read_when")
 
 def drop_tabs(broken: BrokenHeader) -> RepairedLines | None:
     """Tabs at the start of a line count as no indentation at all."""
-    return apply_patches(broken.lines, _drop_tabs(broken))
-
-
-def _drop_tabs(broken: BrokenHeader) -> Iterator[Patch]:
-    for index, line in enumerate(broken.lines):
-        indent = line.text[: measure_indent(line.text)]
-        if "\t" in indent:
-            fixed = line._replace(text=indent.replace("\t", "") + line.text[len(indent) :])
-            message = "The line is indented with tabs, which this host ignores."
-            finding = diagnose("yaml-tab-indentation", message, line=line.number)
-            yield Patch(index, index, [fixed], finding)
+    message = "The line is indented with tabs, which this host ignores."
+    patches = replace_tabs(enumerate(broken.lines), "", message)
+    return apply_patches(broken.lines, patches)
 
 
 def read_tabs_before_items(broken: BrokenHeader) -> RepairedLines | None:
     """A tab before the dash of a list is indentation; nowhere else."""
-    return apply_patches(broken.lines, _replace_tabs_before_items(broken))
-
-
-def _replace_tabs_before_items(broken: BrokenHeader) -> Iterator[Patch]:
-    for index, line in enumerate(broken.lines):
-        indent = line.text[: measure_indent(line.text)]
-        if "\t" in indent and _ITEM.match(line.text, len(indent)):
-            fixed = line._replace(text=indent.replace("\t", "  ") + line.text[len(indent) :])
-            message = "The item is indented with a tab, which YAML does not allow."
-            finding = diagnose("yaml-tab-indentation", message, line=line.number)
-            yield Patch(index, index, [fixed], finding)
+    message = "The item is indented with a tab, which YAML does not allow."
+    items = [(index, line) for index, line in enumerate(broken.lines) if _ITEM.match(line.text)]
+    return apply_patches(broken.lines, replace_tabs(items, "  ", message))
 
 
 def write_blocks(broken: BrokenHeader) -> RepairedLines | None:
@@ -72,10 +57,7 @@ def write_blocks(broken: BrokenHeader) -> RepairedLines | None:
 
 
 def _write_blocks(broken: BrokenHeader) -> Iterator[Patch]:
-    for index, line in enumerate(broken.original):
-        match = _PLAIN_PAIR.fullmatch(line.text)
-        if match is None:
-            continue
+    for index, line, match in match_lines(broken.original, _PLAIN_PAIR):
         key, value = match[1], match[2].strip()
         if ":" not in value or value[0] in "\"'":
             continue
@@ -110,10 +92,7 @@ def quote_reserved(broken: BrokenHeader) -> RepairedLines | None:
 
 
 def _quote_reserved(broken: BrokenHeader) -> Iterator[Patch]:
-    for index, line in enumerate(broken.lines):
-        match = _DASHED_PAIR.fullmatch(line.text)
-        if match is None:
-            continue
+    for index, line, match in match_lines(broken.lines, _DASHED_PAIR):
         key, value = match[1], match[2].strip()
         is_quoted = len(value) > 1 and value[0] == value[-1] in ('"', "'")
         if not is_quoted and _RESERVED.search(value):
@@ -126,10 +105,7 @@ def quote_pairs(broken: BrokenHeader) -> RepairedLines | None:
 
 
 def _quote_pairs(broken: BrokenHeader) -> Iterator[Patch]:
-    for index, line in enumerate(broken.lines):
-        match = _ANY_PAIR.fullmatch(line.text)
-        if match is None:
-            continue
+    for index, line, match in match_lines(broken.lines, _ANY_PAIR):
         before, value = match[1], match[2].rstrip()
         if ": " in value and value[0] not in "\"'[{|>!&*#":
             yield _quote(index, line, before, value, before.strip(": \t"))
@@ -143,10 +119,7 @@ def quote_lines(broken: BrokenHeader) -> RepairedLines | None:
 
 
 def _quote_lines(broken: BrokenHeader) -> Iterator[Patch]:
-    for index, line in enumerate(broken.lines):
-        match = _ANY_PAIR.fullmatch(line.text)
-        if match is None:
-            continue
+    for index, line, match in match_lines(broken.lines, _ANY_PAIR):
         before, value = match[1], match[2].rstrip()
         if value[0] in "\"'|>":
             continue
@@ -174,10 +147,7 @@ def _quote(index: int, line: Line, before: str, value: str, key: str) -> Patch:
 def read_line_by_line(broken: BrokenHeader) -> RepairedLines | None:
     """Every `key: value` line at the margin is text; all other lines are dropped."""
     pairs: dict[str, Line] = {}
-    for line in broken.original:
-        match = _LINE_PAIR.fullmatch(line.text)
-        if match is None:
-            continue
+    for _, line, match in match_lines(broken.original, _LINE_PAIR):
         key = match[1]
         quote, [text] = quote_parts([match[2].strip()])
         # Of a key that appears twice the last one counts, at its own place.

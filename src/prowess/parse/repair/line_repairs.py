@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from prowess.diagnostics import Diagnostic, diagnose
@@ -55,16 +55,18 @@ def tabs_to_spaces(broken: BrokenHeader) -> RepairedLines | None:
     """Tabs in the indentation become two spaces each."""
     if "\t" not in broken.text:
         return None
-    return apply_patches(broken.lines, _replace_tabs(broken))
+    message = "The line is indented with tabs."
+    patches = replace_tabs(_list_broken_lines(broken), "  ", message)
+    return apply_patches(broken.lines, patches)
 
 
-def _replace_tabs(broken: BrokenHeader) -> Iterator[Patch]:
-    for index, line in _list_broken_lines(broken):
+def replace_tabs(lines: Iterable[tuple[int, Line]], blanks: str, message: str) -> Iterator[Patch]:
+    """Patches that put blanks in place of every tab in the indentation of these lines."""
+    for index, line in lines:
         indent = line.text[: measure_indent(line.text)]
         if "\t" not in indent:
             continue
-        fixed = line._replace(text=indent.replace("\t", "  ") + line.text[len(indent) :])
-        message = "The line is indented with tabs."
+        fixed = line._replace(text=indent.replace("\t", blanks) + line.text[len(indent) :])
         finding = diagnose("yaml-tab-indentation", message, line=line.number)
         yield Patch(index, index, [fixed], finding)
 

@@ -18,6 +18,7 @@ from prowess.parse.repair.broken_header import (
     Patch,
     RepairedLines,
     apply_patches,
+    match_lines,
     quote_parts,
     report,
 )
@@ -37,10 +38,7 @@ def part_closed_values(broken: BrokenHeader) -> RepairedLines | None:
 
 
 def _part_closed_values(broken: BrokenHeader) -> Iterator[Patch]:
-    for index, line in enumerate(broken.lines):
-        pair = _PAIR.fullmatch(line.text)
-        if pair is None:
-            continue
+    for index, line, pair in match_lines(broken.lines, _PAIR):
         key, value = pair[1], pair[2]
         if value.startswith("? "):
             message = f"This host reads no value for `{key}` because it begins with `? `."
@@ -92,10 +90,7 @@ class _BracketedKey(NamedTuple):
 
 
 def _find_bracketed_keys(broken: BrokenHeader) -> Iterator[_BracketedKey]:
-    for index, line in enumerate(broken.lines):
-        pair = _PAIR.fullmatch(line.text)
-        if pair is None:
-            continue
+    for index, line, pair in match_lines(broken.lines, _PAIR):
         key, value = pair[1], pair[2]
         if value[0] not in _OPENING:
             continue

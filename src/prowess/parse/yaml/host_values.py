@@ -46,7 +46,7 @@ _NO_DAY = datetime(1970, 1, 1, tzinfo=UTC)
 
 def convert_values(value: dict[str, Any], header: str, rules: HeaderRules) -> dict[str, Any]:
     """The values of a header as the host's own parser would give them."""
-    # Merged fields come first: the steps after it find a value by the line of its key.
+
     if rules.merge_keys and _MERGE in value:
         value = _merge(value)
     if rules.tags == "defined" and "!" in header:
