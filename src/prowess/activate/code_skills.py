@@ -99,6 +99,7 @@ class DefinedSkill(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         try:
             return self.is_enabled is None or bool(self.is_enabled())
         except Exception:
+            # The check is somebody else's code; `find_unavailable` says what it raised.
             return False
 
 

@@ -49,6 +49,7 @@ class Ledger(msgspec.Struct, frozen=True):
 
     def record(self, entry: LedgerEntry) -> Ledger:
         """The ledger with one more activation; earlier ones of the same skill lose their text."""
+        # Only the latest text of a skill is ever given back, so the others need not be kept.
         entries = [_without_text(old) if old.name == entry.name else old for old in self.entries]
         return Ledger((*entries, entry))
 
@@ -157,6 +158,7 @@ class LedgerRecorder:
         with self.lock:
             earlier = self._latest.get(entry.name)
             if earlier is not None:
+                # Counted now, because the text is dropped.
                 old = _count_tokens(self._entries[earlier], self._count)
                 self._entries[earlier] = _without_text(old)
             self._latest[entry.name] = len(self._entries)

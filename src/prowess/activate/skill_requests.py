@@ -66,6 +66,7 @@ class _RequestReader:
         self.fork = self._heeds("context") and manifest.context == "fork"
 
     def read_model(self) -> str | None:
+        # `inherit` keeps the model of the conversation, as no field at all does.
         model = (self._manifest.model or "").strip()
         if not self._heeds("model") or model in ("", _INHERIT):
             return None

@@ -157,6 +157,7 @@ def _wrap_in_context(content: SkillContent, rules: ToolRules) -> str:
 
 
 def _render_folder(folder: str, rules: ToolRules) -> str:
+    # A skill in memory has an address in place of a folder.
     is_path = not folder.startswith(SCHEME)
     return render_file_url(folder) if rules.folder == "url" and is_path else tidy_path(folder)
 
@@ -165,6 +166,7 @@ def render_file_url(path: str) -> str:
     """The `file://` address of an absolute path."""
     from urllib.parse import quote
 
+    # `C:\skills` on Windows is `/C:/skills` in a URL.
     if path[1:3] in (":\\", ":/"):
         path = "/" + path.replace("\\", "/")
     return "file://" + quote(path, safe=_SAFE_IN_URLS, errors="surrogateescape")
@@ -177,6 +179,7 @@ def render_repeated(name: str) -> str:
     )
 
 
+# The first is opencode's, the second Claude Code's, the third Gemini CLI's, the last Copilot's.
 SHAPES: dict[ToolShape, Callable[[SkillContent, ToolRules], str]] = {
     "content-tag": _wrap_in_tag,
     "base-folder": _wrap_with_folder,

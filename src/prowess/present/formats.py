@@ -181,6 +181,7 @@ def _omp_frame(context: FormatContext) -> tuple[str, str]:
 
 def _claude_line(item: CatalogItem, text: str, context: FormatContext) -> str:
     name = f"- {context.name(item)}"
+    # In Claude Code the folder names a skill, and the header's `name` is a second name for it.
     if item.label and item.label != item.name:
         name += f" ({context.label(item)})"
     return f"{name}: {context.text(text)}" if text else name
@@ -227,6 +228,7 @@ def _json_line(item: CatalogItem, text: str, context: FormatContext) -> str:
 
 
 def _json_frame(context: FormatContext) -> tuple[str, str]:
+    # A list has no place for a note, so with one it becomes a field of an object.
     if context.note:
         return f'{{"note": "{context.note}", "skills": [\n', "\n]}"
     return "[\n", "\n]"
@@ -277,6 +279,7 @@ def _pi_frame(context: FormatContext) -> tuple[str, str]:
     return f"{head}\n<available_skills>\n", "\n</available_skills>"
 
 
+# Copilot and Qwen Code write whose a skill is in place of where it is, each in words of its own.
 _SCOPE_WORDS = {"bundled": "builtin", "added": "custom"}
 
 

@@ -95,6 +95,7 @@ def climb_down(lines: LineBudget) -> list[Choice]:
     def fits(bound: int) -> bool:
         return lines.fits(lines.cost(index, cut(index, bound)) for index in lines.indexes)
 
+    # Searched and not computed: how much a text grows by escaping differs from text to text.
     least = lines.rules.least_per_item
     bound = _find_largest(least - 1, lines.rules.most_per_item, fits)
     if bound < least:
@@ -207,7 +208,10 @@ def _find_first_line(lines: LineBudget, index: int) -> str | None:
 
 
 def _rank(lines: LineBudget) -> list[int]:
-    """Bundled ones, then the most relevant, the most used, and as listed; unranked ones last."""
+    """Bundled ones, then the most relevant, the most used, and as listed; unranked ones last.
+
+    Sorting is stable, which leaves equal ones in the order of the catalog.
+    """
 
     def rank(index: int) -> tuple[bool, float, int]:
         item = lines.items[index]

@@ -70,6 +70,8 @@ def parse_address(url: str, *, dots: Dots = "refuse", with_lines: bool = False) 
 def _get_path(url: str, raw: str, dots: Dots) -> str:
     """The relative path: dots folded, decoded, and inside the skill."""
     path = _decode(url, "/".join(_fold_dots(url, raw, dots)))
+    # Checked again, because decoding may bring separators: `..%2f`. Only whole names count, so
+    # `..dots.md` is a file like any other.
     if ".." in _SEPARATORS.split(path):
         raise _leave(url, path)
     if path[:1] in ("/", "\\") or _DRIVE.match(path):
@@ -82,6 +84,7 @@ def _fold_dots(url: str, raw: str, dots: Dots) -> list[str]:
     """The segments of a path as in any URL: `.` is dropped, `..` drops the segment before it."""
     folded: list[str] = []
     for segment in raw.split("/"):
+        # Whoever parses URLs takes encoded dots for dots, so a check must, too.
         plain = segment.lower().replace("%2e", ".")
         if plain == ".":
             continue

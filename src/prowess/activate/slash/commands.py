@@ -20,6 +20,7 @@ from prowess.text.collation import collate
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 _BETWEEN_WORDS = re.compile(r"[-_]+")
 _LOOSE_SEPARATORS = re.compile(r"[\s_]+")
+# OpenClaw's name for a skill of which no letter is left, such as one with a Chinese name.
 _NAMELESS = "skill"
 # What a mention can spell where names must be unique.
 _MENTIONABLE = re.compile(r"[A-Za-z0-9_:-]+")
@@ -251,7 +252,7 @@ def _short_names(command: SlashCommand) -> tuple[str, ...]:
     return tuple(filter(None, parts))
 
 
-# The project's own come first, what others installed last.
+# As in Codex's list: repo, user, system, admin.
 _SCOPES = {Scope.PROJECT: "a", Scope.USER: "b", Scope.BUNDLED: "c", Scope.MANAGED: "d"}
 _ORDERS: dict[CommandOrder, Callable[[Outcome], tuple[str, ...]]] = {
     "name": lambda outcome: (outcome.name.casefold(), outcome.name, outcome.candidate.location),

@@ -186,6 +186,7 @@ def _build_claude_typed(draft: _Draft) -> Message:
 
 def _build_omp_autoload(draft: _Draft) -> Message:
     """The body, then its file and what the user typed."""
+    # omp once had this for typed commands, and has it for sub-agents today.
     body = draft.body.strip()
     source = f"Skill: {tidy_path(draft.command.location)}"
     lines = [body, "", "---", "", source, *_user_line(draft.arguments)]
@@ -215,6 +216,7 @@ def _user_line(arguments: str) -> list[str]:
 
 
 def _as_custom(draft: _Draft, body: str, lines: Sequence[str]) -> Message:
+    # The fields that omp's own interface shows beside the message.
     details = {"name": draft.command.skill_name, "path": draft.command.location}
     if draft.arguments:
         details["args"] = draft.arguments
@@ -277,6 +279,8 @@ def _render_codex_block(command: SlashCommand, body: str) -> str:
     return f"<skill>\n<name>{name}</name>\n<path>{path}</path>\n{body}\n</skill>"
 
 
+# Most are named after their host; `loaded-skill` is Crush's, `tool-result` Gemini CLI's,
+# `base-folder-and-line` Qwen Code's.
 SHAPES: dict[MessageShape, Callable[[_Draft], Message | Notice]] = {
     "base-folder": _build_base_folder,
     "base-folder-and-line": _build_folder_and_line,

@@ -154,7 +154,7 @@ def _parse_token(
 ) -> CommandCall | Notice | None:
     """`/skill:name` anywhere in the text: the words around it are the arguments.
 
-    Only the first one counts; a second stays among the arguments.
+    As in omp only the first one counts; a second stays among the arguments.
     """
     token = _TOKEN.search(text)
     if token is None:
@@ -246,6 +246,7 @@ def _find_like_openclaw(
     name: str, form: CommandForm, commands: CommandIndex
 ) -> SlashCommand | None:
     """A command by its own name in any case; after `/skill` and `$` also loosely by the skill's."""
+    # `/my-skill` does not find the command `my_skill` there, but `/skill my-skill` does.
     if form == "name":
         return commands.by_name.get(name.lower())
     loose = commands.by_loose_name.get(loosen(name), ())
@@ -258,6 +259,7 @@ def _find_like_openclaw(
 def _find_forgivingly(name: str, form: CommandForm, commands: CommandIndex) -> SlashCommand | None:
     """The command of exactly that name, else the only one with that name loosely."""
     exact = commands.by_name.get(name)
+    # A skill that was refused is meant all the same; another must not run in its place.
     if exact is not None or name in commands.refusals:
         return exact
     loose = commands.by_loose_name.get(loosen(name), ())

@@ -92,7 +92,8 @@ def name_key(switch: Switch, name: str) -> str:
     return join_key(switch.find_path(name))
 
 
-# What is below the key for one skill, in order of preference.
+# What is below the key for one skill, in order of preference. opencode has no switch for a skill
+# but a permission.
 _BELOW: dict[str, Callable[[str], Path]] = {
     "visibility": lambda name: (name,),
     "overrides": lambda name: (name, "enabled"),
@@ -139,6 +140,7 @@ def _set_json5(switch: Switch, text: str, change: Change, file: str) -> str | No
 
 
 def _set_yaml(switch: Switch, text: str, change: Change, file: str) -> str | None:
+    # Only top-level lists can be edited in YAML.
     if "." in switch.key:
         return None
     edit = remove_entry if change.enabled else add_entry
@@ -151,6 +153,7 @@ def _set_toml(switch: Switch, text: str, change: Change, file: str) -> str | Non
     wanted = _look_up(parse_toml(text, file), path)
     if not isinstance(wanted, list):
         return None
+    # Of several tables for one skill the last counts in Codex; all are set, so that none surprises.
     about = [index for index, table in enumerate(wanted) if _is_about(table, field, change.name)]
     edited = text
     for index in about:
@@ -189,6 +192,7 @@ def _look_up(data: Any, path: Path) -> Any:
 
 
 def _name_field(name: str) -> str:
+    # Codex takes either, but ignores a table with both.
     return "path" if name.startswith("/") else "name"
 
 

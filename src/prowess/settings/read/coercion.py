@@ -94,6 +94,7 @@ def _host(value: SettingValue) -> str:
 
 
 def _skill_ids(value: SettingValue) -> tuple[str, ...]:
+    # As omp writes them in `disabledExtensions`, which other hosts' lists of names are kept with.
     return tuple(f"skill:{name.removeprefix('skill:')}" for name in _strings(value))
 
 
@@ -158,6 +159,7 @@ def _names_keyring(table: dict[str, Any]) -> bool:
 _VISIBILITY = _one_of(
     {"on": "on", "name-only": "name-only", "user-only": "user-only", "off": "off"}
 )
+# The words of Claude Code's `skillOverrides`.
 _CLAUDE_VISIBILITY = _one_of(
     {"on": "on", "name-only": "name-only", "user-invocable-only": "user-only", "off": "off"}
 )
@@ -402,7 +404,10 @@ def _read_override_list(value: SettingValue) -> Iterator[Entry]:
 
 
 def _read_plugin_only(value: SettingValue) -> Iterator[Entry]:
-    """Whether only plugins may add skills: for everything, or for the kinds in a list."""
+    """Whether only plugins may add skills: for everything, or for the kinds in a list.
+
+    Claude Code's managed settings have `strictPluginOnlyCustomization` in both forms.
+    """
     is_list = isinstance(value.data, list)
     is_locked = "skills" in _strings(value) if is_list else _bool(value)
     yield ("toggles", "plugin_only"), is_locked, value
@@ -413,7 +418,7 @@ _FILTER_MARKS = ("!", "+", "-")
 
 
 def _read_path_list(name: str, value: SettingValue) -> Iterator[Entry]:
-    """A list of paths to search and of filters on what is found."""
+    """A list of paths to search and of filters on what is found, as Pi has it."""
     document = value.document
     filters: list[str] = []
     paths: list[str] = []
@@ -429,7 +434,7 @@ def _read_path_list(name: str, value: SettingValue) -> Iterator[Entry]:
 
 
 def _read_trusted_folder(name: str, value: SettingValue) -> Iterator[Entry]:
-    # The host ignores entries that are not words.
+    # Gemini CLI ignores entries that are not words.
     if isinstance(value.data, str):
         yield ("trusted_folders", name), value.data, value
 
@@ -445,16 +450,19 @@ _SINGLE: dict[str, tuple[str, Convert]] = {
     "disabled_providers": ("disabled_providers", _strings),
     "disabled_extensions": ("disabled_extensions", _strings),
     "disabled": ("disabled_extensions", _skill_ids),
+    # These three are Qwen Code's, which has skills that are off until they are named.
     "default_disabled": ("default_disabled", _strings),
     "enabled_names": ("enabled_names", _strings),
     "disabled_levels": ("disabled_levels", _strings),
     "ignored": ("ignored", _strings),
     "included": ("included", _strings),
     "custom_folders": ("custom_folders", _folders),
+    # Copilot's, which takes `~` for an ordinary name.
     "absolute_folders": ("custom_folders", _absolute_folders),
     "folder_trust": ("folder_trust", _bool),
     "remote_urls": ("remote_urls", _strings),
     "plugin_folders": ("plugin_folders", _folders),
+    # Codex's, which finds the top of a project by other names than `.git`.
     "root_markers": ("root_markers", _strings),
     "catalog": ("catalog", _bool),
     "trusted_links": ("trusted_links", _folders),
@@ -463,6 +471,7 @@ _SINGLE: dict[str, tuple[str, Convert]] = {
     "agent_skills": ("agent_skills", _names),
     "skill_commands": ("skill_commands", _bool),
     "shell_commands": ("shell_commands", _bool),
+    # Claude Code has the switch the other way round: `disableSkillShellExecution`.
     "no_shell_commands": ("shell_commands", lambda value: not _bool(value)),
     "usage": ("usage", _bool),
     "approvals": ("approvals", _one_of({"memory": "memory", "disk": "disk"})),

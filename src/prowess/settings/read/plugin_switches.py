@@ -12,7 +12,7 @@ Entry = tuple[Path, Any, SettingValue]
 
 
 def read_plugin_table(name: str, value: SettingValue) -> Iterator[Entry]:
-    """A table for a plugin, with `enabled` in it."""
+    """A table for a plugin, with `enabled` in it, as in Codex and OpenClaw."""
     if not isinstance(value.data, dict):
         return
     enabled = dict(value.children()).get("enabled")
@@ -29,6 +29,6 @@ def read_plugin_switch(name: str, value: SettingValue) -> Iterator[Entry]:
 
 
 def read_denied_plugins(value: SettingValue) -> Iterator[Entry]:
-    """A list of plugins that are off."""
+    """A list of plugins that are off, as OpenClaw has beside its tables."""
     for item in value.items():
         yield ("enabled_plugins", item.as_string()), False, item
