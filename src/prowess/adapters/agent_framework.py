@@ -159,11 +159,9 @@ class _RequestMiddleware(ChatMiddleware):
         context.messages = await run.prepare(context.messages)
         options = dict(context.options or {})
         if run.granted.disallowed_tools:
-            options["tools"] = [
-                tool
-                for tool in options.get("tools") or ()
-                if not run.granted.forbids(getattr(tool, "name", ""))
-            ]
+            tools = options.get("tools") or ()
+            forbids = run.granted.forbids
+            options["tools"] = [tool for tool in tools if not forbids(getattr(tool, "name", ""))]
         model = run.offer.policy.models.get(run.granted.model or "")
         if model is not None:
             options["model"] = model

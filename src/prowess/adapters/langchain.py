@@ -112,11 +112,13 @@ class SkillMiddleware(AgentMiddleware[Any, Any, Any]):
         needed = {tool.name for tool in self._offer.list_tools(conversation)}
         extra = {tool.name for tool in self._offer.tools} - needed
         granted = list_granted(request.messages)
-        tools = [
-            tool
-            for tool in request.tools
-            if (name := getattr(tool, "name", "")) not in extra and not granted.forbids(name)
-        ]
+        tools = []
+        for tool in request.tools:
+            # A provider's own tools are dictionaries without a name of this kind.
+            name = getattr(tool, "name", "")
+            is_left_out = name in extra or granted.forbids(name)
+            if not is_left_out:
+                tools.append(tool)
         request = request.override(tools=tools)
         model = self._offer.policy.models.get(granted.model or "")
         if model is not None:
@@ -154,29 +156,27 @@ def list_loaded_skills(
     messages: Sequence[AnyMessage], *, tool: str = "skill"
 ) -> tuple[LoadedSkill, ...]:
     """The skills that a model has by its messages: results of the tool, and what was given back."""
-    answers = [
-        _get_text(message.content)
-        for message in messages
-        if isinstance(message, ToolMessage) and message.name == tool
-    ]
-    survivors = [
-        str(message.content)
-        for message in messages
-        if isinstance(message, HumanMessage) and _is_given_back(message)
-    ]
+    answers: list[str] = []
+    survivors: list[str] = []
+    for message in messages:
+        if isinstance(message, ToolMessage) and message.name == tool:
+            answers.append(_get_text(message.content))
+        elif isinstance(message, HumanMessage) and _is_given_back(message):
+            survivors.append(str(message.content))
     return list_loaded(answers, survivors)
 
 
 def list_granted(messages: Sequence[AnyMessage]) -> GrantedRequests:
     """What skills were granted since the user's last message."""
-    found: list[GrantedRequests] = []
+    newest_first: list[GrantedRequests] = []
     for message in reversed(messages):
         kept = parse_granted(getattr(message, "artifact", None))
         if kept is not None:
-            found.append(kept)
+            newest_first.append(kept)
+        # What a compaction gave back is from the user in form only.
         if isinstance(message, HumanMessage) and not _is_given_back(message):
             break
-    return merge_granted(reversed(found))
+    return merge_granted(reversed(newest_first))
 
 
 def compact_skills(

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from inspect import isawaitable, iscoroutinefunction
+from itertools import chain
 from typing import Any, NamedTuple, NoReturn, TypedDict, cast
 from weakref import WeakKeyDictionary
 
@@ -171,8 +172,9 @@ class SkillOffer:
 
         It may read files.
         """
-        is_complete = not count_left_out(self._get_catalog(conversation))
-        return tuple(tool for tool in self.tools if not (is_complete and tool.kind == "find"))
+        if count_left_out(self._get_catalog(conversation)):
+            return self.tools
+        return tuple(tool for tool in self.tools if tool.kind != "find")
 
     def describe(self, conversation: Conversation) -> OfferedSkills:
         """The instructions and the tools of a request. It may read files."""
@@ -212,7 +214,10 @@ class SkillOffer:
 
         `id` is the one that the library gives, and `saved` what the library kept of it.
         """
-        found = self._find_conversation(context) if self._find_conversation is not None else None
+        found = None
+        if self._find_conversation is not None:
+            found = self._find_conversation(context)
+        # The program's own function may give the conversation itself or only its id.
         if isinstance(found, Conversation):
             return found
         opener = None
@@ -298,14 +303,15 @@ class SkillOffer:
         An approver is asked here, in the thread of the call. Without one the library is, where it
         can suspend the run.
         """
+        ask: Callable[[ApprovalRequest], ApprovalAnswer | Exception]
         if approver is not None:
-            ask: Callable[[ApprovalRequest], ApprovalAnswer | Exception] = partial(_ask, approver)
+            ask = partial(_ask, approver)
         elif context.suspend is not None:
-            ask = context.suspend
+            # The person answers later, perhaps after the skill has changed.
+            ask = self._shown.bind(name, parameters, context.call_id, context.suspend)
         else:
             return self._run(name, parameters, context)
-        if approver is None:
-            ask = self._shown.bind(name, parameters, context.call_id, ask)
+        # A call runs from its beginning each time, with one answer more, until it asks no further.
         answers: dict[str, ApprovalAnswer | Exception] = {}
         while True:
             try:
@@ -384,7 +390,8 @@ class _Claims:
             while len(self._by_response) > _MOST_RESPONSES:
                 self._by_response.popitem(last=False)
             owner = claimed.setdefault(activation.version, context.call_id)
-        return output if owner == context.call_id or output.again else output.repeat()
+        has_claim = owner == context.call_id
+        return output if has_claim or output.again else output.repeat()
 
     @contextmanager
     def kept_if_done(self, context: SkillCallContext, output: ToolOutput) -> Iterator[None]:
@@ -410,7 +417,8 @@ def list_loaded(answers: Iterable[str], survivors: Iterable[str] = ()) -> tuple[
     `answers` are those of the tool that loads skills, `survivors` the messages that
     `compact_skills` made. Text from anywhere else proves nothing: anyone may have written it.
     """
-    given_back = [found for text in survivors for found in find_survivors_in(text)]
+    # First, because a compaction puts what it gives back before the messages that it leaves.
+    given_back = chain.from_iterable(map(find_survivors_in, survivors))
     return (*given_back, *find_loaded(answers))
 
 

@@ -113,11 +113,11 @@ class SkillPlugin(Plugin):
         run.note_request(self._list_loaded(messages))
         left_out = {tool.name for tool in self._offer.tools} - {tool.name for tool in needed}
         granted = _get_granted(state)
-        specs = [
-            spec
-            for spec in context.tool_specs
-            if spec["name"] not in left_out and not granted.forbids(spec["name"])
-        ]
+        specs = []
+        for spec in context.tool_specs:
+            is_left_out = spec["name"] in left_out or granted.forbids(spec["name"])
+            if not is_left_out:
+                specs.append(spec)
         return context.replace(
             system_prompt=_add_text(context.system_prompt, text),
             messages=messages,

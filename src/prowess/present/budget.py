@@ -31,6 +31,7 @@ def find_budget(rules: BudgetRules, *, window: int | None, asked: int | None = N
         raise InvalidWindow(window)
     if asked is not None:
         return asked
+    # Codex's `max_context_tokens`, which has an upper bound of its own.
     if rules.tokens:
         tokens = min(rules.tokens, rules.most_tokens or rules.tokens)
         return int(tokens * rules.characters_per_token)

@@ -9,7 +9,7 @@ folder on the way, and at the file itself, the last matching pattern decides.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from prowess.text.gitignore import ANY, MANY, Glob, Pattern, Segment
 
@@ -58,6 +58,17 @@ class _Node:
         if self.globs is None:
             self.globs = {}
         return _grow(self.globs, segment.text)
+
+    def enter(self, name: str, globs: Iterable[str]) -> Iterator[_Node]:
+        """The children that a name leads to; `globs` are the segments with wildcards it matches."""
+        if self.names is not None and name in self.names:
+            yield self.names[name]
+        if self.any is not None:
+            yield self.any
+        if self.globs is not None:
+            for text in globs:
+                if text in self.globs:
+                    yield self.globs[text]
 
     def get_end(self, pattern: Pattern) -> _End:
         """The end for patterns of one kind, made if it is new."""
@@ -135,12 +146,7 @@ class PatternIndex:
         following = [node for node in active if node.repeats]
         entered = set(following)
         for node in active:
-            if node.names is not None and name in node.names:
-                following.append(node.names[name])
-            if node.any is not None:
-                following.append(node.any)
-            if node.globs is not None:
-                following += [node.globs[text] for text in globs if text in node.globs]
+            following += node.enter(name, globs)
         # A node that repeats is active already; twice, it would double with every folder.
         deeper = [node.many for node in following if node.many is not None]
         following += [node for node in deeper if node not in entered]
