@@ -218,18 +218,12 @@ class _SourceFetch:
     def _find_cached(self, entry: RemoteEntry) -> Files | None:
         """The files of a skill that were fetched before, if the index says they are the same."""
         kept = self._before.get(entry.name)
-        # Without a version there is no telling, so the files are fetched again.
-        if kept is None or entry.version is None:
-            return None
-        if kept.version != entry.version:
-            return None
-        listed = tuple(sorted(file.path for file in entry.files))
-        # What an archive has in it is known only when it is unpacked.
-        if entry.archive is None and kept.files != listed:
+        if kept is None or not _is_same_version(entry, kept):
             return None
         files = self._cache.load_files(entry.name, kept.files, MOST_SKILL_BYTES)
         if files is None:
             return None
+        # Somebody may have changed the cache, and a digest says so.
         is_intact = all(_matches(files[file.path], file.digest) for file in entry.files)
         return files if is_intact else None
 
@@ -292,6 +286,16 @@ class _SourceFetch:
         finding = diagnose(error.code, message, file=self._url)
         version = kept.version if kept is not None else None
         return _FetchedFiles(files, version, (finding,))
+
+
+def _is_same_version(entry: RemoteEntry, kept: CachedSkill) -> bool:
+    # Without a version there is no telling, so the files are fetched again.
+    if entry.version is None or kept.version != entry.version:
+        return False
+    # What an archive has in it is known only when it is unpacked.
+    if entry.archive is not None:
+        return True
+    return kept.files == tuple(sorted(file.path for file in entry.files))
 
 
 def _unpack(data: bytes) -> Files:

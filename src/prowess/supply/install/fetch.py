@@ -7,7 +7,7 @@ skill, and what its files are, is decided here for all of them.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -30,6 +30,7 @@ SKILL_FILE = "SKILL.md"
 # Far more than any skill needs. An archive or a server that has more is a mistake or an attack.
 MOST_FILES = 5_000
 MOST_BYTES = 1 << 27
+LIMITS = f"{MOST_FILES:,} files or {MOST_BYTES:,} bytes"
 # Only the name is wanted of it.
 _MOST_HEADER = 1 << 16
 
@@ -221,7 +222,7 @@ def find_skill_folders(paths: Iterable[str], *, within: str = "") -> list[str]:
     # In the order of paths a folder comes before those in it.
     for folder in sorted(folders):
         # A SKILL.md inside another skill is one of its files.
-        if not any(is_inside(folder, other) for other in outermost):
+        if not is_inside_any(folder, outermost):
             outermost.append(folder)
     return outermost
 
@@ -229,6 +230,16 @@ def find_skill_folders(paths: Iterable[str], *, within: str = "") -> list[str]:
 def is_inside(path: str, folder: str) -> bool:
     """Whether a path of a source is in a folder of it; everything is in the top, ""."""
     return folder == "" or path.startswith(f"{folder}/")
+
+
+def is_inside_any(path: str, folders: Iterable[str]) -> bool:
+    """Whether a path of a source is in one of these folders."""
+    return any(is_inside(path, folder) for folder in folders)
+
+
+def is_too_large(sizes: Collection[int]) -> bool:
+    """Whether files of these sizes are more than a source may have; `LIMITS` says what that is."""
+    return len(sizes) > MOST_FILES or sum(sizes) > MOST_BYTES
 
 
 def _take_files(tree: Tree, folder: str) -> dict[str, TreeFile]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from prowess.diagnostics import Diagnostic, diagnose
@@ -11,13 +11,14 @@ from prowess.machine.atomic_write import scratch_folder
 from prowess.machine.git import GitEntry, GitFailed, GitRepository, Watch
 from prowess.machine.tree_files import write_file
 from prowess.supply.install.fetch import (
-    MOST_BYTES,
-    MOST_FILES,
+    LIMITS,
     FetchContext,
     Fetched,
     find_path_problem,
     find_skill_folders,
     is_inside,
+    is_inside_any,
+    is_too_large,
 )
 from prowess.supply.install.source import InstallSource
 
@@ -81,7 +82,7 @@ def _choose_skills(source: InstallSource, entries: list[GitEntry], read: ReadBlo
     chosen: list[GitEntry] = []
     refused: dict[str, str] = {}
     for folder in find_skill_folders((entry.path for entry in entries), within=source.path):
-        files = [entry for entry in entries if is_inside(entry.path, folder)]
+        files = list_inside(entries, folder)
         problem = _find_odd_mode(files) or find_path_problem(entry.path for entry in files)
         if problem is None:
             chosen += files
@@ -104,20 +105,19 @@ def choose_ordinary(source: InstallSource, entries: list[GitEntry]) -> Choice:
         for folder in folders:
             if is_inside(entry.path, folder):
                 refused[folder] = problem
-    chosen: list[GitEntry] = []
-    for entry in ordinary:
-        is_refused = any(is_inside(entry.path, folder) for folder in refused)
-        if not is_refused:
-            chosen.append(entry)
+    chosen = [entry for entry in ordinary if not is_inside_any(entry.path, refused)]
     _check_size(source, chosen)
     return chosen, refused
 
 
+def list_inside(entries: Iterable[GitEntry], folder: str) -> list[GitEntry]:
+    """The files of a commit that are in a folder; all of them for the top, ""."""
+    return [entry for entry in entries if is_inside(entry.path, folder)]
+
+
 def _check_size(source: InstallSource, chosen: list[GitEntry]) -> None:
-    size = sum(entry.size for entry in chosen)
-    if len(chosen) > MOST_FILES or size > MOST_BYTES:
-        limits = f"{MOST_FILES:,} files or {MOST_BYTES:,} bytes"
-        raise RefusedTree(source.text, f"its skills have more than {limits}; name one with a path")
+    if is_too_large([entry.size for entry in chosen]):
+        raise RefusedTree(source.text, f"its skills have more than {LIMITS}; name one with a path")
 
 
 def _read_blob(repository: GitRepository, entry: GitEntry) -> bytes:

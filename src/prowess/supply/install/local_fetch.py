@@ -23,6 +23,7 @@ from prowess.supply.install.fetch import (
     find_problem,
     find_skill_folders,
     is_inside,
+    is_inside_any,
     list_private_hosts,
     watch_download,
 )
@@ -110,8 +111,8 @@ def _load_whole(source: InstallSource, sizes: Mapping[str, int], folders: Iterab
             refused[folder] = problem
     wanted: dict[str, TreeFile] = {}
     for path, file in files.items():
-        is_refused = any(is_inside(path, folder) for folder in refused)
-        if not is_refused and find_problem({path: file}) is None:
+        is_ordinary = find_problem({path: file}) is None
+        if is_ordinary and not is_inside_any(path, refused):
             wanted[path] = file
     return wanted, refused
 

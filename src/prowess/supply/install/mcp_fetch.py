@@ -24,13 +24,14 @@ from prowess.profiles.load import load_profile
 from prowess.runtime import Skills
 from prowess.state.server_trust import find_folder_trust, list_configured, mark_trusted
 from prowess.supply.install.fetch import (
-    MOST_BYTES,
-    MOST_FILES,
+    LIMITS,
     SKILL_FILE,
     FetchContext,
     Fetched,
     find_path_problem,
     is_inside,
+    is_inside_any,
+    is_too_large,
 )
 from prowess.supply.install.source import MCP, InstallSource, split_address
 from prowess.supply.mcp.entries import (
@@ -172,9 +173,8 @@ class _ServerWork:
         # In this order a skill comes before those inside it.
         for entry in sorted(listed, key=_name_folder):
             folder = _name_folder(entry)
-            is_nested = any(is_inside(folder, other) for other in entries)
             is_wanted = is_inside(f"{folder}/", self._source.path)
-            if is_wanted and not is_nested:
+            if is_wanted and not is_inside_any(folder, entries):
                 entries[folder] = entry
         return entries
 
@@ -195,14 +195,12 @@ class _ServerWork:
 
     def _check_size(self, entries: Iterable[SkillEntry]) -> None:
         """Raise `RefusedTree` for too much, before the first byte is fetched."""
-        count, size = 0, 0
+        sizes: list[int] = []
         for entry in entries:
             files = entry.files or {}
-            count += len(files)
-            size += sum(file.size for file in files.values())
-        if count > MOST_FILES or size > MOST_BYTES:
-            limits = f"{MOST_FILES:,} files or {MOST_BYTES:,} bytes"
-            raise RefusedTree(self._source.text, f"its skills have more than {limits}")
+            sizes += [file.size for file in files.values()]
+        if is_too_large(sizes):
+            raise RefusedTree(self._source.text, f"its skills have more than {LIMITS}")
 
     def _download(self, folder: str, entry: SkillEntry) -> dict[str, bytes]:
         """The files of a skill by their paths. Raises `EntryError` if one is not as promised."""

@@ -23,18 +23,18 @@ from prowess.machine.files import LocalFiles
 from prowess.machine.git import GitEntry
 from prowess.machine.http_client import FetchError, HttpSession
 from prowess.machine.tree_files import copy_tree, find_tree, write_file
-from prowess.model.tree import Tree, TreeFile
+from prowess.model.tree import Tree
 from prowess.supply.install.fetch import (
     SKILL_FILE,
     FetchContext,
     Fetched,
     SourceFetcher,
     find_skill_folders,
-    is_inside,
+    is_inside_any,
     list_private_hosts,
     watch_download,
 )
-from prowess.supply.install.git_fetch import GitFetcher, ReadBlob, choose_ordinary
+from prowess.supply.install.git_fetch import GitFetcher, ReadBlob, choose_ordinary, list_inside
 from prowess.supply.install.local_fetch import ArchiveFetcher, FolderFetcher
 from prowess.supply.install.marketplace import (
     MarketplacePlugin,
@@ -230,13 +230,11 @@ class _PluginWork:
         folders: set[str] = set()
         for root in parts.skills:
             folders.update(find_skill_folders(paths, within=self._relate(root.path)))
-        wanted: dict[str, TreeFile] = {}
-        for path, file in tree.files.items():
-            if any(is_inside(path, folder) for folder in folders):
-                wanted[path] = file
+        files = tree.files
+        wanted = {path: files[path] for path in files if is_inside_any(path, folders)}
         if wanted:
             copy_tree(self.base, Tree(wanted), staging)
-        return {folder: why for folder, why in all_refused.items() if folder in folders}
+        return {folder: all_refused[folder] for folder in all_refused if folder in folders}
 
     def report(self, parts: ReadPlugin, name: str) -> Iterator[Diagnostic]:
         """What is wrong with a plugin, and what of it is not installed."""
@@ -320,8 +318,7 @@ def _choose_all(
     source: InstallSource, repository: InstallSource, entries: list[GitEntry], read: ReadBlob
 ) -> tuple[list[GitEntry], dict[str, str]]:
     """Everything in the folder of a plugin."""
-    inside = [entry for entry in entries if is_inside(entry.path, repository.path)]
-    return choose_ordinary(source, inside)
+    return choose_ordinary(source, list_inside(entries, repository.path))
 
 
 def _choose_plugin(
@@ -335,7 +332,7 @@ def _choose_plugin(
 
     A marketplace may have hundreds of plugins, of which one is wanted.
     """
-    inside = [entry for entry in entries if is_inside(entry.path, repository.path)]
+    inside = list_inside(entries, repository.path)
     by_path = {entry.path: entry for entry in inside}
     list_paths = [posixpath.join(repository.path, file) for file in MARKETPLACE_FILES]
     lists = [by_path[path] for path in list_paths if path in by_path]
@@ -345,8 +342,7 @@ def _choose_plugin(
         return choose_ordinary(source, inside)
     top = posixpath.normpath(posixpath.join(repository.path, folder))
     plugin_folder = "" if top == "." else top
-    of_plugin = [entry for entry in inside if is_inside(entry.path, plugin_folder)]
-    others = [entry for entry in of_plugin if entry not in lists]
+    others = [entry for entry in list_inside(inside, plugin_folder) if entry not in lists]
     return choose_ordinary(source, [lists[0], *others])
 
 
