@@ -35,6 +35,11 @@ class State(str, Enum):
         self.rank = len(type(self))
 
 
+# Which stage decides which states; what none of them holds back is ready.
+DECIDED_BY_PARSE = (State.INVALID, State.SKIPPED)
+DECIDED_BY_RESOLVE = (State.DUPLICATE, State.DISABLED, State.SHADOWED)
+DECIDED_BY_GATE = (State.INELIGIBLE, State.DENIED, State.DORMANT, State.HIDDEN)
+
 # A member of an enumeration is looked up by a function in Python, and most outcomes are ready.
 _READY = State.READY
 

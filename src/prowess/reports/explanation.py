@@ -13,7 +13,7 @@ from prowess.errors import ProwessError, nearest_names
 from prowess.gate.permissions import AgentRules, decide, request_skill
 from prowess.model.catalog import CatalogLine, Shown
 from prowess.model.origin import Origin
-from prowess.model.outcome import Note, Outcome, State
+from prowess.model.outcome import DECIDED_BY_GATE, DECIDED_BY_RESOLVE, Note, Outcome, State
 from prowess.model.permission import Action, Decision
 from prowess.model.skill import Root, Skill
 from prowess.model.snapshot import Snapshot
@@ -35,9 +35,6 @@ from prowess.text.display import count_words
 _PLACES = ("leaf", "max_depth", "min_depth", "hidden")
 # Findings that say what a skipped candidate's reason says.
 _SAID_BY_REASON = ("inside-skill", "too-deep")
-# Which stage decides which state; discovery and parsing end in the others.
-_DECIDED_BY_RESOLVE = (State.DUPLICATE, State.DISABLED, State.SHADOWED)
-_DECIDED_BY_GATE = (State.INELIGIBLE, State.DENIED, State.DORMANT, State.HIDDEN)
 
 
 class StageReport(msgspec.Struct, frozen=True):
@@ -424,7 +421,7 @@ def _explain_resolve(
     others = [one for one in claims if one.name == outcome.name and one is not outcome]
     # A file that could not be read takes no name.
     rivals = [one for one in others if one.skill is not None]
-    obstacles = _list_obstacles(outcome, _DECIDED_BY_RESOLVE)
+    obstacles = _list_obstacles(outcome, DECIDED_BY_RESOLVE)
     if obstacles:
         yield from _explain_defeat(outcome, obstacles, rivals, rules)
         return
@@ -506,7 +503,7 @@ def _explain_scan_order(winner: Root, loser: Root, *, last_wins: bool) -> str:
 
 
 def _explain_gate(outcome: Outcome, decision: Decision) -> Iterator[str]:
-    obstacles = _list_obstacles(outcome, _DECIDED_BY_GATE)
+    obstacles = _list_obstacles(outcome, DECIDED_BY_GATE)
     for note in obstacles:
         yield f"{note.state.value}: {cite_reason(note)}"
     if not obstacles:

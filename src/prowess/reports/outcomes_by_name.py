@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from prowess.errors import ProwessError
+from prowess.errors import ProwessError, UnknownSkill
 from prowess.model.outcome import Outcome
 from prowess.model.snapshot import Snapshot
 from prowess.runtime import Skills
@@ -24,6 +24,14 @@ class OtherEdition(msgspec.Struct, frozen=True):
     host: str
     outcomes: OutcomesByName
     problem: str | None = None
+
+
+def get_outcome(snapshot: Snapshot, name: str) -> Outcome:
+    """The outcome that holds a name. Raises `UnknownSkill`, which names similar ones."""
+    outcome = snapshot.find(name)
+    if outcome is None:
+        raise UnknownSkill(name, [one.name for one in snapshot.outcomes])
+    return outcome
 
 
 def index_outcomes(snapshot: Snapshot) -> OutcomesByName:

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from prowess.errors import UnknownSkill
 from prowess.gate.eligibility import Verdict, judge
 from prowess.gate.remedies import Remedy, find_remedies
 from prowess.model.outcome import Outcome, State
 from prowess.model.skill import Skill
 from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.reports.json_output import shape_diagnostic, shape_outcome
+from prowess.reports.outcomes_by_name import get_outcome
 from prowess.runtime import Skills
 from prowess.settings.formats.document import join_key
 from prowess.settings.load import list_settings_places
@@ -104,10 +104,7 @@ class RequirementsReport(msgspec.Struct, frozen=True):
 
 def report_requirements(skills: Skills, name: str) -> RequirementsReport:
     """What the skill of a name requires. Raises `UnknownSkill`."""
-    outcome = skills.snapshot.find(name)
-    if outcome is None:
-        raise UnknownSkill(name, [one.name for one in skills.snapshot.outcomes])
-    return _report(skills, outcome)
+    return _report(skills, get_outcome(skills.snapshot, name))
 
 
 def report_ineligible(skills: Skills) -> tuple[RequirementsReport, ...]:

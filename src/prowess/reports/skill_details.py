@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from prowess.errors import MachineError, UnknownSkill
+from prowess.errors import MachineError
 from prowess.model.outcome import Outcome
 from prowess.model.skill import Document, Skill
 from prowess.model.snapshot import Snapshot
@@ -16,6 +16,7 @@ from prowess.ports import FileSystem, FolderItem
 from prowess.present.offer import describe_skill
 from prowess.present.tokens import count_item, estimate_tokens
 from prowess.reports.json_output import shape_diagnostic, shape_outcome, shape_scan
+from prowess.reports.outcomes_by_name import get_outcome
 from prowess.reports.served_origin import ServedOrigin, find_served_origin
 from prowess.runtime import Skills
 
@@ -81,9 +82,7 @@ class SkillDetails(msgspec.Struct, frozen=True, kw_only=True):
 def load_details(skills: Skills, name: str) -> SkillDetails:
     """Everything about the skill that holds a name; raises `UnknownSkill`."""
     snapshot = skills.snapshot
-    outcome = snapshot.find(name)
-    if outcome is None:
-        raise UnknownSkill(name, [one.name for one in snapshot.outcomes])
+    outcome = get_outcome(snapshot, name)
     document, cost = None, None
     if outcome.skill is not None:
         document = _load_document(outcome.skill)

@@ -18,7 +18,13 @@ from prowess.machine.files import LocalFiles
 from prowess.model.activation import Activation
 from prowess.model.catalog import Catalog
 from prowess.model.facts import Facts
-from prowess.model.outcome import Outcome, State
+from prowess.model.outcome import (
+    DECIDED_BY_GATE,
+    DECIDED_BY_PARSE,
+    DECIDED_BY_RESOLVE,
+    Outcome,
+    State,
+)
 from prowess.model.skill import Root
 from prowess.model.snapshot import Snapshot
 from prowess.present.tokens import estimate_tokens
@@ -29,9 +35,6 @@ from prowess.state.profile_cache import load_added_profiles
 # The hosts that are asked about a name that two files claim.
 _ASKED_HOSTS = ("claude-code", "opencode")
 _ARGUMENTS = "42 tide-times"
-DECIDED_BY_PARSE = (State.INVALID, State.SKIPPED)
-DECIDED_BY_RESOLVE = (State.DUPLICATE, State.DISABLED, State.SHADOWED)
-DECIDED_BY_GATE = (State.INELIGIBLE, State.DENIED, State.DORMANT, State.HIDDEN)
 
 
 class HostAnswer(msgspec.Struct, frozen=True):

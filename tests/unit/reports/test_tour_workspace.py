@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import os
 
-from prowess.reports.tour_workspace import (
-    DECIDED_BY_GATE,
-    DECIDED_BY_PARSE,
-    DECIDED_BY_RESOLVE,
-    find_workspace,
-    list_decided,
-    take_tour,
-)
+from prowess.model.outcome import DECIDED_BY_GATE, DECIDED_BY_PARSE, DECIDED_BY_RESOLVE
+from prowess.reports.tour_workspace import find_workspace, list_decided, take_tour
 
 
 def test_the_tour_is_there_while_it_is_open_and_gone_afterwards():

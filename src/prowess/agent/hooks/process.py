@@ -65,6 +65,7 @@ class HookProcess:
             return HookReply(failure=f"hooks of type `{hook.kind}` are not run")
         is_confined = hook.source in _CONFINED
         policy = self._build_policy(hook) if is_confined else None
+        # Nobody is asked about a hook, so that without a sandbox it cannot run at all.
         if policy is not None and find_support().engine is None:
             reason = find_support().reason
             return HookReply(failure=f"it cannot be sandboxed on this machine ({reason})")

@@ -17,12 +17,13 @@ class PromptHooks:
 
     async def find_refusal(self, text: str) -> str | None:
         """Run the hooks of a prompt; why the model must not get it, None if it may."""
+        # With the first prompt: a session that is opened and closed again runs no hooks.
         if not self._is_started:
             self._is_started = True
             started = await self._hooks.run("SessionStart", self._source, source=self._source)
             self._keep("SessionStart", started)
         reply = await self._hooks.run("UserPromptSubmit", prompt=text)
-        if reply.decision == "deny" or reply.stops:
+        if reply.is_refusal:
             return f"a hook refused the prompt: {reply.reason or 'it gives no reason'}"
         self._keep("UserPromptSubmit", reply)
         return None

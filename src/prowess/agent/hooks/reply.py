@@ -43,6 +43,11 @@ class HookReply(msgspec.Struct, frozen=True, kw_only=True):
     stops: bool = False
     failure: str = ""
 
+    @property
+    def is_refusal(self) -> bool:
+        """Whether what the event is about must not happen."""
+        return self.decision == "deny" or self.stops
+
 
 class _Specific(msgspec.Struct, frozen=True, rename="camel"):
     hook_event_name: str = ""
@@ -101,8 +106,7 @@ def _parse_output(text: str) -> HookReply:
     except msgspec.ValidationError as error:
         # A slip in another field must not open what the hook wants closed.
         readable = _read_output(msgspec.convert(_keep_readable(fields), _HookOutput))
-        is_refusal = readable.decision == "deny" or readable.stops
-        if is_refusal:
+        if readable.is_refusal:
             return readable
         return HookReply(failure=f"its JSON cannot be read: {error}")
 

@@ -172,8 +172,7 @@ class SessionHooks:
 def _name_outcome(reply: HookReply) -> HookOutcome:
     if reply.failure:
         return "failed"
-    is_refusal = reply.decision == "deny" or reply.stops
-    return "blocked" if is_refusal else "done"
+    return "blocked" if reply.is_refusal else "done"
 
 
 class AgentHooks:

@@ -28,7 +28,7 @@ class HookedCall:
     async def find_refusal(self, input: Mapping[str, Any]) -> str | None:
         """Run the hooks before the call; why it must not happen, None if it may."""
         reply = self._before = await self._hooks.before_tool(self._tool, input, self._call)
-        if reply.decision != "deny" and not reply.stops:
+        if not reply.is_refusal:
             return None
         return f"A hook refused the call: {reply.reason or 'it gives no reason'}"
 

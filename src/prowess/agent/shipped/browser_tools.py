@@ -113,6 +113,7 @@ class BrowserTools:
             submit: Also send the form that the field is in.
         """
         flag = "true" if submit else "false"
+        # As a literal of JSON: the text is never part of the script.
         script = _TYPE % (_find_element(element), json.dumps(text), flag)
         verb = "Type and submit" if submit else "Type"
         return self._plan_action(f"{verb} in element {element}: {tidy_line(text)}", script)
@@ -185,6 +186,7 @@ def _explain_stopped(browser: Chromium) -> list[str]:
 
 
 def _render_page(page: dict[str, Any]) -> str:
+    # All of it is a stranger's text, so it cannot close the tag that it is in.
     text = str(page["text"])[:_MOST_TEXT]
     title = tidy_line(str(page["title"]))
     elements = [_render_element(number, *one) for number, one in enumerate(page["elements"], 1)]

@@ -67,6 +67,7 @@ def plan_change(
     return Plan(
         title=title,
         permissions=("edit",),
+        # A plan without accesses would need no permission at all.
         accesses=accesses or (Access(names=(title,)),),
         default=default,
         run=run,

@@ -53,10 +53,11 @@ class DebugTools:
 
 def _follow(follower: LogFollower, seconds: float, is_cancelled: IsCancelled) -> str:
     end = time.monotonic() + seconds
-    found = ""
-    while not is_cancelled() and len(found) < _MOST_LOG:
-        found += follower.read_new(_MOST_LOG - len(found))
+    lines = ""
+    while not is_cancelled() and len(lines) < _MOST_LOG:
+        lines += follower.read_new(_MOST_LOG - len(lines))
+        # After the reading, so that what is there is returned however short the wait.
         if time.monotonic() >= end:
             break
         time.sleep(_LOG_PAUSE)
-    return found
+    return lines

@@ -32,6 +32,7 @@ def plan_document(skills: Skills, folder: str, title: str, lines: list[str]) -> 
     short = f"~{path.removeprefix(skills.facts.home.rstrip('/'))}"
 
     def run(is_cancelled: IsCancelled) -> str:
+        # For the user alone: a review quotes code that others on the machine may not see.
         write_aside(path, text.encode(), mode=0o600, folder_mode=0o700)
         return f"Saved in {path}."
 

@@ -54,9 +54,10 @@ class HunterTools:
         """
         if len(findings) > _MOST_FINDINGS:
             raise UsageError(f"A review has at most {_MOST_FINDINGS} findings.")
-        wrong = [problem for one in findings if (problem := self._find_mistake(one))]
-        if wrong:
-            raise UsageError(" ".join(("Nothing was saved.", *wrong)))
+        # All of them at once, so that the model can correct them in one more call.
+        mistakes = list(filter(None, map(self._find_mistake, findings)))
+        if mistakes:
+            raise UsageError(" ".join(("Nothing was saved.", *mistakes)))
         lines = [summary.strip(), "", "## Findings", "", *_render_findings(findings)]
         lines += ["", "## Examined", "", *(f"- `{tidy_line(one)}`" for one in examined)]
         return plan_document(self._skills, REVIEWS, title, lines)
@@ -73,6 +74,7 @@ class HunterTools:
         found = self._files.find_text(place)
         if found is None:
             return f"There is no file {finding.file}."
+        # Without white space, which models change when they quote.
         quoted = tidy_line(finding.quote)
         if not quoted:
             return f"{finding.file}:{finding.line} has no quote."

@@ -35,6 +35,8 @@ def _load(module: str, purpose: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in _PACKAGES:
+        # Any other module that is missing is a mistake in ours.
+        package = (missing.name or "").partition(".")[0]
+        if package not in _PACKAGES:
             raise
         raise MissingExtra("jobs", purpose) from missing

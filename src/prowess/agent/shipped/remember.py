@@ -64,32 +64,37 @@ def plan_memories(
     decided = _match(memories, decisions)
     duplicates = _find_duplicates(memories)
     promoted = dict(targets)
-    removed = []
-    kept = []
+    removed: list[Memory] = []
+    kept: list[str] = []
     for memory in memories:
-        decision = decided[memory.path]
         if memory.path in duplicates:
             # The first of them decides about all.
             continue
+        decision = decided[memory.path]
         if decision.verdict == "keep":
             kept.append(memory.path)
             continue
         removed.append(memory)
         if decision.verdict == "promote":
-            if decision.kind is None:
-                raise UsageError(
-                    f"{memory.path} is promoted without a kind; it is one of {', '.join(TARGETS)}."
-                )
-            name = TARGETS[decision.kind]
+            name = _get_target(decision)
             promoted[name] = add_memory(promoted.get(name), decision.text or memory.text)
+    removed += [memory for memory in memories if memory.path in duplicates]
+    # A memory is deleted only after it is in the file that it was promoted to.
     edits = [
         FileEdit(posixpath.join(project, name), targets.get(name), text)
         for name, text in promoted.items()
         if text != targets.get(name)
     ]
     edits += [FileEdit(memory.path, memory.text, None) for memory in removed]
-    edits += [FileEdit(one.path, one.text, None) for one in memories if one.path in duplicates]
     return MemoryPlan(tuple(edits), tuple(kept))
+
+
+def _get_target(decision: SortedMemory) -> str:
+    """The file that a memory is promoted to. Raises `UsageError`."""
+    if decision.kind is None:
+        kinds = ", ".join(TARGETS)
+        raise UsageError(f"{decision.file} is promoted without a kind; it is one of {kinds}.")
+    return TARGETS[decision.kind]
 
 
 def add_memory(text: str | None, memory: str) -> str:
@@ -122,6 +127,7 @@ def _match(
         if decision.file in decided:
             raise UsageError(f"{decision.file} was sorted twice.")
         decided[decision.file] = decision
+    # A model that forgets one must not keep or delete it by that.
     missing = [memory.path for memory in memories if memory.path not in decided]
     if missing:
         raise UsageError(f"Not sorted yet: {', '.join(missing)}.")

@@ -16,6 +16,7 @@ from prowess.reports.setting_plan import (
 from prowess.runtime import Skills
 from prowess.state.edited_files import FileEdit
 
+# A rule that allows edits does not mean the rules themselves, the sandbox or hooks.
 _ASKS_BECAUSE = "it changes how Prowess itself works"
 
 

@@ -38,6 +38,7 @@ class SkillTools:
             files: More files, by their path in the skill's folder, such as `scripts/check.py`.
             whose: Whose it is: of this project, or of the user for all projects.
         """
+        # Before the name becomes part of a path.
         check_name(name)
         rendered = render_skill(name, description, body=body, files=files)
         choose = choose_user_folder if whose == "user" else choose_project_folder

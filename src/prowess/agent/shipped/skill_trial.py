@@ -32,6 +32,7 @@ class SkillTrial:
         return plan_reading(f"Try skill {name}", run)
 
     def _try(self, name: str, arguments: str) -> list[str]:
+        # The model may have written it in this very turn.
         self._skills.reload()
         skill = self._skills.get(name)
         outcome = self._skills.snapshot.find(name)

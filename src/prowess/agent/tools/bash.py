@@ -154,6 +154,7 @@ def render_result(finished: Finished, command: Command) -> str:
     """What the model sees of a command that ended: its output, and how it ended."""
     output = finished.output.rstrip("\n")
     if finished.left_out:
+        # The end, too: that is where programs say what went wrong.
         left = finished.left_out - len(finished.tail.encode("utf-8", "replace"))
         output += f"\n[{count_words(max(left, 0), 'byte')} left out]\n{finished.tail.rstrip()}"
     if finished.code is None:

@@ -96,6 +96,7 @@ class FileTools:
         def run(is_cancelled: IsCancelled) -> str | list[Any]:
             if place.path.lower().endswith(IMAGE_SUFFIXES):
                 image = find_image(self._files.load_bytes(place))
+                # By its content: a file that is only named like an image is read as text.
                 if image is not None:
                     return [f"The image {place.shown}:", image]
             return _number_lines(self._files.load_text(place), offset, limit)
@@ -384,8 +385,10 @@ def _check_complaint(lines: Sequence[str], files: Sequence[FilePlace]) -> None:
     """Raise what grep says about an expression; that a file cannot be read is no such thing."""
     paths = {one.path for one in files}
     for line in lines:
+        # Output and errors come together here; a line that was found begins with its file.
+        is_found_line = line.partition(":")[0] in paths
         program, _, problem = line.partition(": ")
-        if line.partition(":")[0] not in paths and program.endswith("grep"):
+        if program.endswith("grep") and not is_found_line:
             raise UsageError(f"{problem}.")
 
 

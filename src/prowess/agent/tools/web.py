@@ -79,6 +79,7 @@ class WebTool:
         if split_url(url).hostname != host:
             raise ToolFailed(f"The page redirects to another host. Fetch {url} instead.")
         judge = self._open_judge()
+        # Both now: rules may have changed since the first address was approved.
         first, decision = judge(plan), judge(target)
         if decision.action is Action.DENY:
             reason = decision.reason.rstrip(".")

@@ -13,12 +13,15 @@ from rich.text import Text
 from prowess.cli.options import render_host_option
 from prowess.cli.terminal.out import console, shorten_path
 from prowess.cli.terminal.tables import mark_state
-from prowess.model.outcome import Outcome, State
-from prowess.reports.phrases import cite_reason
-from prowess.reports.tour_workspace import (
+from prowess.model.outcome import (
     DECIDED_BY_GATE,
     DECIDED_BY_PARSE,
     DECIDED_BY_RESOLVE,
+    Outcome,
+    State,
+)
+from prowess.reports.phrases import cite_reason
+from prowess.reports.tour_workspace import (
     HostAnswer,
     Tour,
     list_decided,
