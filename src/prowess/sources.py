@@ -57,7 +57,7 @@ class _SourceOptions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         except ValueError:
             known = ", ".join(one.value for one in Scope)
             raise UsageError(f"There is no scope “{self.scope}”; the scopes are {known}.") from None
-        # Frozen for everybody else; a word of the user becomes the value that all code compares.
+        # A scope may be given as a word; all code compares the value.
         msgspec.structs.force_setattr(self, "scope", scope)
         is_seconds = isinstance(self.refresh, int | float) and self.refresh > 0
         is_word = self.refresh in ("auto", "manual", None)

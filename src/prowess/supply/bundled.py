@@ -118,7 +118,7 @@ class BundledSource:
             return Discovered()
         features = find_features(project.load_own_settings())
         has_program = project.facts.find_bin
-        # Those of no plugin first, because hosts decide between equal names by this order.
+        # Those of no plugin first: this order decides between equal names.
         by_plugin: dict[str, list[Shipped]] = {"": []}
         for shipped in SHIPPED:
             if _is_on(shipped, features, has_program):

@@ -132,7 +132,7 @@ class _Discovery(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Registry:
-    """One registry, asked for one skill of an owner ("" for whoever has that slug)."""
+    """One registry, asked for one skill of an owner ("" for anyone who has that slug)."""
 
     def __init__(self, session: HttpSession, base: str, slug: str, owner: str = "") -> None:
         self._session = session

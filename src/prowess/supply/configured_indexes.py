@@ -37,7 +37,7 @@ class ConfiguredIndex(msgspec.Struct, frozen=True, kw_only=True):
         try:
             return urlsplit(self.url).hostname or ""
         except ValueError:
-            # Whoever fetches it says what is wrong with the URL.
+            # The fetch says what is wrong with the URL.
             return ""
 
 

@@ -263,7 +263,7 @@ def find_private_hosts(index: ConfiguredIndex) -> frozenset[str]:
     """The host of an index, if its setting says that it may be in a private network.
 
     A URL with a private address, or with `localhost`, says so itself. A name does not, because
-    whoever owns it decides where it leads.
+    its owner decides where it leads.
     """
     is_named = index.private or is_private_name(index.host)
     return frozenset((index.host,)) if is_named else frozenset()

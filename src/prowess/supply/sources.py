@@ -1,6 +1,6 @@
 """Every source of skills beside the host's folders, as the settings of a project name them.
 
-`Skills.open` reads folders only. Whoever wants all that the settings name adds these:
+`Skills.open` reads folders only. To use all that the settings name, add these:
 
 ```python
 skills = Skills.open(".", sources=open_sources())

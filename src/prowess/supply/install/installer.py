@@ -1,4 +1,4 @@
-"""Install, for whoever asks: fetches each source once, plans, and applies under the lock."""
+"""What install commands use: fetches each source once, plans, and applies under the lock."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class InstallPolicy:
         # A folder or repository on this disk is the user's own work.
         if not days or wanted.is_local:
             return
-        # Unknown is too young: otherwise whoever releases could leave the date out.
+        # Unknown is too young: otherwise a publisher could leave the date out.
         if wanted.released_at is None:
             reason = "its source does not say when it was released"
             self._refuse(wanted.name, ("minimum_age",), reason)

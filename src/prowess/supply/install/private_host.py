@@ -29,7 +29,7 @@ def find_private_host(source: InstallSource) -> str | None:
     if scheme not in _PORTS:
         return None
     host = parts.hostname or ""
-    # A full stop at the end of a name changes nothing for whoever connects.
+    # A full stop at the end of a name changes nothing for a connection.
     name = host.rstrip(".")
     if is_private_name(name):
         return host
@@ -37,7 +37,7 @@ def find_private_host(source: InstallSource) -> str | None:
     try:
         resolved = resolve(name, port, seconds=_SECONDS)
     except NameUnresolved:
-        # Then it cannot be fetched either, and whoever tries says why.
+        # Then it cannot be fetched either, and the fetch says why.
         return None
     # A name may have several addresses, and the download may use any of them.
     if all(is_public(one.address) for one in resolved):

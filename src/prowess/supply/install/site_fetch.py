@@ -59,7 +59,7 @@ class SiteFetcher:
             except FetchError as error:
                 raise SourceFailed(source.text, error.message) from error
             digests = _write(cache, index, staging)
-            # Before anybody sees a plan: files that were not signed are not offered.
+            # Before anybody sees a plan: files that are not those that were signed are refused.
             signed = check_site(source, index, digests, context)
         versions: dict[str, str] = {}
         for name, skill in index.skills.items():

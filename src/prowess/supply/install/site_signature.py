@@ -1,7 +1,7 @@
 """Who signed a site, and whether its files are those that were signed.
 
 `prowess publish --key` signs a list of all files. A site without a signature is not signed; one
-whose signature or files do not fit is refused, whoever signed it.
+whose signature or files do not fit is refused, even with a known signer.
 """
 
 from __future__ import annotations

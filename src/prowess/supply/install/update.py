@@ -144,7 +144,7 @@ def _find_update(installer: Installer, entry: LockedSkill, *, is_shared: bool) -
         return Update(entry=entry, version=version)
     latest = skill.resolved or skill.tree.digest
     if entry.signer and skill.signer != entry.signer:
-        # Whoever has the server can leave the signature out; only the user may go on without it.
+        # The owner of the server can leave the signature out; only the user may go on without it.
         problem = _explain_signer(installer, entry, skill)
         version = _describe(entry, state="failed", latest=latest, problem=problem)
         return Update(entry=entry, version=version)

@@ -504,7 +504,7 @@ class _ServedSkill:
             data = self._download(file.uri)
             check_file(data, file)
         except (EntryError, McpServerError) as error:
-            # Resources are read as files are, so whoever asks expects errors of files.
+            # Resources are read as files are, so callers expect the errors of files.
             raise PermissionError(None, str(error)) from error
         return data
 

@@ -75,7 +75,7 @@ def _judge_sender(number: int, call: ProgramCall) -> Match | None:
     if drop is not None and is_sent:
         reason = f"`{call.name}` sends data to {drop}, which collects data for its owner."
         return Match(number, reason, Severity.WARNING)
-    # Whoever runs the name server of a domain sees every name that is looked up in it.
+    # The owner of a name server sees every name that is looked up in its domain.
     if call.name in _RESOLVERS and any(map(_WHO.search, call.arguments)):
         reason = f"`{call.name}` looks up a host name that contains the output of a command."
         return Match(number, reason, Severity.ERROR)

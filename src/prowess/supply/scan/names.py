@@ -97,7 +97,7 @@ def _find_imitated(host: str) -> str | None:
     shown = _decode_host(host)
     if not shown:
         return None
-    # Whoever registers the last two labels owns all that come before.
+    # The owner of the last two labels owns everything before them.
     registered = ".".join(shown.split(".")[-2:])
     real = _BY_SKELETON.get(_skeleton(registered))
     if real is not None and registered != real:
