@@ -56,6 +56,7 @@ def authorize_skill(
     )
     if decision.action is Action.ALLOW:
         return Grant()
+    # Reading all files of a skill takes long, and only an approval is bound to them.
     digest = ""
     if decision.action is Action.ASK:
         digest = identify_content(skill, request, services.files, get_digest)

@@ -109,6 +109,7 @@ class CurrentSkills:
     @property
     def view(self) -> SnapshotView:
         """The current snapshot and what is derived from it."""
+        # Read before the rest: what wakes meanwhile makes this view stale, not wrong.
         scanned, changes = self._services.scanner.snapshot, self._changes
         snapshot = self._choose_from(scanned)
         if self._dormant is not None:

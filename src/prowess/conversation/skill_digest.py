@@ -51,6 +51,7 @@ def _walk(folder: str, files: FileSystem) -> Iterator[tuple[str, FolderItem]]:
             if item.kind != "folder" or item.is_link:
                 yield path, item
             elif item.name != ".git":
+                # Git writes there with most commands, which would undo every approval.
                 waiting.append(path)
 
 

@@ -34,6 +34,7 @@ _ARCHIVE_FORMATS = ("zip", "tar", "tar.gz", "tgz", "tar.bz2", "tbz2", "tar.xz", 
 _MOST_STRIPPED = 99
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 
+# None of these shapes fits a value that begins with `-`, which a program would take for an option.
 _FORMULA = re.compile(r"[A-Za-z0-9][\w@+.-]*(?:/[A-Za-z0-9][\w@+.-]*){0,2}", re.ASCII)
 _NODE = re.compile(r"(?:@[a-z0-9~][\w.~-]*/)?[A-Za-z0-9][\w.~-]*(?:@[\w^~][\w.+-]*)?", re.ASCII)
 _GO = re.compile(r"[A-Za-z0-9][\w-]*(?:\.[\w-]+)+(?:/[\w~][\w.~-]*)*(?:@[\w][\w.+-]*)?", re.ASCII)
@@ -50,6 +51,7 @@ NODE_INSTALLERS: dict[str, Argv] = {
     "yarn": ("yarn", "global", "add", "--ignore-scripts"),
     "bun": ("bun", "add", "--global", "--ignore-scripts"),
 }
+# Only https, also after a redirect.
 _FETCH = ("curl", "--fail", "--location", "--proto", "=https", "--create-dirs")
 
 
@@ -238,6 +240,7 @@ def _find_node_installer(facts: Facts) -> str:
 
 
 def _build_go(spec: Spec, target: _Target) -> Argv:
+    # Outside a module `go install` needs a version.
     module = _get_value(spec, ("module", "package"), _GO, "the path of a Go module")
     return ("go", "install", module if "@" in module else f"{module}@latest")
 

@@ -11,6 +11,7 @@ _WORD = re.compile(r"\w+")
 # Scripts without spaces: a run of such characters is compared by its pairs.
 _DENSE = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _IN_NAME = 3.0
+# Shorter beginnings are shared by words that have nothing to do with each other.
 _SHORTEST_STEM = 4
 
 

@@ -260,6 +260,7 @@ def _mask_string(name: str, value: Any) -> Any:
 
 
 def _list_leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    # An empty table is a leaf: it counts as set.
     if isinstance(value, Mapping) and value:
         for name, child in value.items():
             yield from _list_leaves((*path, str(name)), child)

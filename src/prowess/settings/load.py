@@ -135,6 +135,7 @@ class _FileLoader:
         if not rule.only_keys:
             return self.read_text(_load_text(path, kind, self.files), path, rule)
         text = _load_text(path, kind, self.files, MOST_BYTES_OF_OTHERS)
+        # Decoding only these keys is fast, but loses the lines that errors would name.
         if len(text) > MOST_BYTES:
             text = _pick_keys(text, rule)
         return self.read_text(text, path, rule)
@@ -173,6 +174,7 @@ class _FileLoader:
 
 def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, SettingsFileRule]]:
     """Every file that may have settings of a host, existing or not, in the order of reading."""
+    # By path, so that a file which two templates name is read once, where it comes first.
     found: dict[str, SettingsFileRule] = {}
     for name in profile.settings_order:
         rule = profile.settings[name]

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from prowess.text.gitignore import ANY, MANY, Glob, Pattern, Segment
 
+# Longer runs are hardly rarer, and every length is looked up in every name.
 _MOST_RUN = 16
+# What is kept for names that recur is thrown away as a whole when it is more than this.
 _MOST_KEPT = 4_096
 
 

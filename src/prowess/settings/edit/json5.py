@@ -1,8 +1,4 @@
-"""Edit a host's JSON file in place: set one value, or add an entry to a list or remove it.
-
-Comments and layout stay, so the text is edited and not written anew. Every edit is a proposal: it
-counts only if parsing it gives exactly the data that was wanted.
-"""
+"""Edit a host's JSON file in place: set one value, or add an entry to a list or remove it."""
 
 from __future__ import annotations
 

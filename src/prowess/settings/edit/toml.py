@@ -1,8 +1,4 @@
-"""Edit prowess.toml, and TOML files in general, in place.
-
-Comments and layout stay, so the text is edited and not written anew. Every function proposes edits,
-the most natural first, and takes the first that parses to exactly the data that was wanted.
-"""
+"""Edit prowess.toml, and TOML files in general, in place."""
 
 from __future__ import annotations
 

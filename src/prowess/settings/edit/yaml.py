@@ -1,7 +1,4 @@
-"""Edit a host's YAML file in place: add an entry to a top-level list, or remove one.
-
-As for the other formats, an edit counts only if parsing it gives exactly the data that was wanted.
-"""
+"""Edit a host's YAML file in place: add an entry to a top-level list, or remove one."""
 
 from __future__ import annotations
 

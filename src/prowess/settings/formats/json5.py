@@ -52,6 +52,7 @@ def parse_json5(text: str, file: str) -> dict[str, Any]:
     except pyjson5.Json5NestingTooDeep as error:
         raise make_depth_error(file, _find_error_line(text, error)) from None
     except pyjson5.Json5DecoderException as error:
+        # An empty file, or one with nothing but comments, sets nothing.
         if str(error.message).startswith("No JSON data"):
             return {}
         problem = f"not valid JSON ({_explain(error)})"
@@ -76,6 +77,7 @@ def parse_json(text: str, file: str) -> dict[str, Any]:
 
 
 def _refuse_constant(word: str) -> Any:
+    # Python reads NaN and Infinity, which the hosts' parsers refuse.
     raise ValueError(f"{word} is not a number in JSON")
 
 
@@ -96,6 +98,7 @@ def _find_error_line(text: str, error: Exception) -> int:
 
 
 def _explain(error: Any) -> str:
+    # The parser names characters by their numbers and tokens by the names in its grammar.
     message = str(error.message)
     unclosed = re.match(_UNCLOSED, message)
     if unclosed is not None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 
+# A header that is never closed goes to the end of the file, as in opencode.
 _HEADER = re.compile(r"---[^\S\n]*\n(.*?)(?:^---|\Z)", re.DOTALL | re.MULTILINE)
+# opencode repairs no key that has a hyphen in it.
 _PLAIN_PAIR = re.compile(r"([A-Za-z_][\w]*)[ \t]*:[ \t]*([^\s\"'].*)", re.ASCII)
 _BLOCK_MARKS = (">", "|")
 

@@ -106,6 +106,7 @@ def _explain_position(text: str, message: str) -> tuple[str, int | None]:
 
 
 def _with_string_keys(data: Any) -> Any:
+    # A skill may be called `1` or `true`, which YAML does not read as text.
     if isinstance(data, dict):
         return {_name_key(key): _with_string_keys(value) for key, value in data.items()}
     if isinstance(data, list):
@@ -121,6 +122,7 @@ def _name_key(key: Any) -> str:
 
 # Where keys are: blocks by their indentation, flow collections by their brackets.
 
+# A plain word in brackets may have blanks and colons in it, as long as no blank follows the colon.
 _FLOW = re.compile(
     r"""(?P<skip>\s++|(?<=[\s\[\]{},])\#[^\n]*+)
     |(?P<text>"(?:[^"\\]|\\.)*+"?|'(?:[^']|'')*+'?)
@@ -129,12 +131,15 @@ _FLOW = re.compile(
     |(?P<word>(?:[^\s,\[\]{}:]|:(?![\s,\[\]{}]|\Z)|[ \t]++(?=[^\s,\[\]{}:\#]))++|.)""",
     re.VERBOSE | re.DOTALL,
 )
+# A key in a block: in quotes, or plain up to the first colon that a blank follows.
 _KEY = re.compile(
     r"""("(?:[^"\\\n]|\\.)*+"|'(?:[^'\n]|'')*+'|[^\s\#"'\[\]{},|>%@`]
     (?:[^\s:]|:(?=\S)|[ \t]++(?=[^\s:\#]|:\S))*+)[ \t]*+:(?=\s|\Z)""",
     re.VERBOSE,
 )
+# `-x` is a word, not an item.
 _DASH = re.compile(r"-(?=\s|\Z)")
+# Anchors (`&x`) and tags (`!x`).
 _PROPERTIES = re.compile(r"[ \t]*(?:[&!]\S*[ \t]*)*")
 _QUOTED = {'"': re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL), "'": re.compile(r"'(?:[^']|'')*+'?")}
 _LINE = re.compile(r"([ \t]*)([^\n]*)\n?")

@@ -49,6 +49,7 @@ def _walk_agent_files(folder: str, files: FileSystem) -> Iterator[tuple[str, str
                 below.append((f"{path}/{item.name}", f"{prefix}{item.name}/", depth + 1))
             elif item.kind == "file" and item.name.endswith(".md"):
                 yield prefix + item.name.removesuffix(".md"), f"{path}/{item.name}"
+        # Popped from the end, so the first folder comes next.
         waiting += reversed(below)
 
 

@@ -58,6 +58,7 @@ def _translate_field(name: str, key: str, setting: str, rule: SettingsFileRule) 
 
 def _translate_override(name: str, key: str, setting: str, rule: SettingsFileRule) -> str | None:
     translated = _translate_field(name, key, setting, rule)
+    # Hosts write this one field in camel case.
     if translated is None or rule.is_own or not translated.endswith(".api_key"):
         return translated
     return f"{translated.removesuffix('api_key')}apiKey"
