@@ -76,7 +76,6 @@ def make_tool(
         finished = runner.run(command, is_cancelled=lambda: run.cancel.is_cancelled)
         if finished.code != 0:
             raise CommandToolFailed(name, _explain_failure(finished, run.masker))
-
         return render_output(finished, run.masker) if finished.left_out else finished.output
 
     return CommandTool(name=name, function=function, description=declared.description or "")

@@ -71,7 +71,6 @@ def find_interpreter(script: str, head: bytes, *, with_shebang: bool = True) -> 
         argument = rest.strip()
         if program:
             return (program, argument) if argument else (program,)
-
     _, dot, ending = script.rpartition("/")[2].rpartition(".")
     program = INTERPRETERS.get(ending.lower(), "") if dot else ""
     if not program:

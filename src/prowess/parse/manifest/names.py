@@ -1,9 +1,9 @@
-"""The name and the description of a skill, under the rules of a host.
+"""What a host makes of a header: the name of the skill, and whether it loads.
 
-`understand` is what a scan calls for every header. Name and description are each taken by a
-function that the profile names (`_NAMES`, `_DESCRIPTIONS`); what they refuse, and what the host's
-own rules or the standard's say about the result, becomes a finding. An error among the findings
-means that the skill does not load.
+`understand` is what a scan calls for every header. The name is taken by a function that the profile
+names (`_NAMES`), the description in `descriptions`; what they refuse, and what the host's own rules
+or the standard's say about the result, becomes a finding. An error among the findings means that
+the skill does not load.
 """
 
 from __future__ import annotations
@@ -17,20 +17,27 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose, limit_diagnostics
 from prowess.model.skill import Manifest
-from prowess.parse.header.result import HeaderReading, find_short_lead
+from prowess.parse.header.result import HeaderReading
+from prowess.parse.manifest.descriptions import (
+    MISSING,
+    MOST_DESCRIPTION,
+    check_length,
+    choose_description,
+    is_absent,
+    is_falsy,
+    join_list,
+    name_authority,
+)
 from prowess.parse.manifest.fields import Findings, read_manifest
 from prowess.parse.yaml.text_values import describe, render_scalar
 from prowess.profiles.schema.header import (
-    Description,
     FieldRules,
     FieldType,
     NameFrom,
     NameRewrite,
 )
 
-MOST_NAME, MOST_DESCRIPTION, MOST_COMPATIBILITY = 64, 1024, 500
-
-_MISSING = object()
+MOST_NAME, MOST_COMPATIBILITY = 64, 500
 
 
 class Understood(msgspec.Struct, frozen=True):
@@ -63,17 +70,11 @@ def understand(
     manifest, field_findings = read_manifest(frontmatter, fields=fields)
     findings: Findings = []
     name, label = _choose_name(frontmatter, default_name, fields, findings)
-    value = frontmatter.get("description", _MISSING)
     needed = "description" in required or "description" in fields.required
-    description = _DESCRIPTIONS[fields.description](value, fields, findings, needed=needed)
-    hidden = None
-    # With `paragraphs`, a description that is there stays even where it is empty.
-    is_given = fields.body_description == "paragraphs" and value is not _MISSING
-    if not description and not is_given:
-        empty = fields.empty_description if empty_description is None else empty_description
-        description = _find_fallback(description, reading, fields, empty, findings)
-        if description is None:
-            hidden = _report_missing(value, fields, findings, needed=needed)
+    value = frontmatter.get("description", MISSING)
+    description, hidden = choose_description(
+        value, reading, fields, findings, empty=empty_description, needed=needed
+    )
     if name in fields.reserved_names:
         message = f"`name` is “{name}”, which is reserved by this host."
         findings.append(diagnose("name-reserved", message, field="name"))
@@ -118,13 +119,8 @@ def _join_lists(frontmatter: dict[str, Any], keys: tuple[str, ...]) -> dict[str,
     lists = [key for key in keys if type(frontmatter.get(key)) is list]
     if not lists:
         return frontmatter
-    joined = {key: _join_list(frontmatter[key]) for key in lists}
+    joined = {key: join_list(frontmatter[key]) for key in lists}
     return {**frontmatter, **joined}
-
-
-def _join_list(items: list[Any]) -> str:
-    """A list as JavaScript makes text of it, where null is nothing."""
-    return ",".join("" if item is None else render_scalar(item) for item in items)
 
 
 def _merge(findings: Findings, field_findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
@@ -133,7 +129,6 @@ def _merge(findings: Findings, field_findings: tuple[Diagnostic, ...]) -> tuple[
     What is found here about name and description says more than that their type is wrong. That a
     field is unknown says less than which one was meant, unless it is an error.
     """
-
     explained = {finding.field for finding in findings if finding.code != "field-unknown"}
     refused = {finding.field for finding in findings if finding.severity is Severity.ERROR}
     kept = []
@@ -150,13 +145,8 @@ def _merge(findings: Findings, field_findings: tuple[Diagnostic, ...]) -> tuple[
     return limit_diagnostics((*others, *kept))
 
 
-def _name_authority(fields: FieldRules) -> str:
-    """Who sets the rules, as messages say it; only the profile of the standard is strict."""
-    return "the standard" if fields.strict else "this host"
-
-
 def _report_missing_name(fields: FieldRules) -> Diagnostic:
-    message = f"The header has no `name`; {_name_authority(fields)} requires one."
+    message = f"The header has no `name`; {name_authority(fields)} requires one."
     return diagnose("name-missing", message, field="name")
 
 
@@ -165,10 +155,6 @@ def _require_name(fields: FieldRules, findings: Findings) -> None:
     is_reported = any(finding.code == "name-missing" for finding in findings)
     if not is_reported:
         findings.append(_report_missing_name(fields))
-
-
-def _is_absent(value: Any) -> bool:
-    return value is _MISSING or value is None
 
 
 def _read_name(value: Any, fields: FieldRules) -> str | None:
@@ -187,7 +173,7 @@ def _name_from_frontmatter(
     name = _read_name(value, fields)
     if name is not None:
         return name, None
-    if value is _MISSING:
+    if value is MISSING:
         findings.append(_report_missing_name(fields))
         return default, None
     message = f"`name` is {describe(value)}; it must be a string."
@@ -209,7 +195,7 @@ def _name_from_either(
     name = _read_name(value, fields)
     if name is not None:
         return name.strip() or default, None
-    if not _is_absent(value):
+    if not is_absent(value):
         message = f"`name` is {describe(value)}, not a string; the folder's name is used instead."
         hint = "Write the name as one string."
         findings.append(diagnose("field-type", message, field="name", hint=hint))
@@ -232,7 +218,7 @@ def _name_from_folder(
 def _name_when_present(
     value: Any, default: str, fields: FieldRules, findings: Findings
 ) -> tuple[str, str | None]:
-    if value is _MISSING:
+    if value is MISSING:
         return default, None
     name, label = _name_from_frontmatter(value, default, fields, findings)
     return name.strip(), label
@@ -242,7 +228,7 @@ def _name_when_filled(
     value: Any, default: str, fields: FieldRules, findings: Findings
 ) -> tuple[str, str | None]:
     # pi takes everything that is false in JavaScript for no name at all.
-    if value is _MISSING or _is_falsy(value):
+    if value is MISSING or is_falsy(value):
         return default, None
     return _name_from_frontmatter(value, default, fields, findings)
 
@@ -272,7 +258,7 @@ def _choose_name(
     frontmatter: dict[str, Any], default: str, fields: FieldRules, findings: Findings
 ) -> tuple[str, str | None]:
     """The name and, for hosts that show one beside it, a label."""
-    value = frontmatter.get("name", _MISSING)
+    value = frontmatter.get("name", MISSING)
     name, label = _NAMES[fields.name_from](value, default, fields, findings)
     if fields.one_line:
         # Codex takes a name of blanks only for none.
@@ -280,136 +266,6 @@ def _choose_name(
     if fields.name_rewrite:
         name = _REWRITES[fields.name_rewrite](name)
     return name, label
-
-
-def _trim(text: str, fields: FieldRules) -> str:
-    if fields.one_line:
-        return " ".join(text.split())
-    if fields.trim_line_end:
-        return text.rstrip("\r\n")
-    return text.strip() if fields.trim else text
-
-
-def _take_text(value: Any, fields: FieldRules, findings: Findings, *, needed: bool) -> str | None:
-    if type(value) is str:
-        return _trim(value, fields)
-    if value is not _MISSING:
-        authority = _name_authority(fields)
-        message = f"`description` is {describe(value)}; {authority} only accepts a string."
-        findings.append(_report_description(message, Severity.ERROR))
-    elif needed:
-        findings.append(_report_missing_description(fields))
-    return None
-
-
-def _take_required_text(
-    value: Any, fields: FieldRules, findings: Findings, *, needed: bool
-) -> str | None:
-    text = _take_text(value, fields, findings, needed=needed)
-    if text is not None and not text.strip():
-        hint = "Write what the skill does and when to use it."
-        findings.append(_report_missing_description(fields, problem="is blank", hint=hint))
-    return text
-
-
-def _take_scalar(value: Any, fields: FieldRules, findings: Findings, *, needed: bool) -> str | None:
-    text = None
-    if type(value) is str:
-        text = _trim(value, fields)
-    elif isinstance(value, (bool, int, float)):
-        text = _trim(render_scalar(value), fields)
-    elif not _is_absent(value):
-        message = f"`description` is {describe(value)}, not a string; it counts as missing."
-        findings.append(_report_description(message))
-    if needed and not (text or "").strip():
-        findings.append(_report_missing_description(fields))
-    return text
-
-
-def _take_text_or_empty(
-    value: Any, fields: FieldRules, findings: Findings, *, needed: bool
-) -> str | None:
-    if needed and _is_falsy(value):
-        findings.append(_report_missing_description(fields))
-    if type(value) is str:
-        return _trim(value, fields)
-    if not _is_absent(value):
-        message = f"`description` is {describe(value)}, not a string; it counts as empty."
-        findings.append(_report_description(message))
-    return ""
-
-
-def _take_any_text(
-    value: Any, fields: FieldRules, findings: Findings, *, needed: bool
-) -> str | None:
-    if type(value) is list:
-        value = _join_list(value)
-    elif isinstance(value, (bool, int, float)):
-        value = render_scalar(value)
-    elif value is None:
-        value = _MISSING
-    return _take_required_text(value, fields, findings, needed=needed)
-
-
-def _is_falsy(value: Any) -> bool:
-    """Whether a value is false in JavaScript, where empty lists and mappings are true."""
-    if isinstance(value, (bool, int, float)):
-        is_nan = value != value
-        return not value or is_nan
-    return _is_absent(value) or value == ""
-
-
-_DESCRIPTIONS: dict[Description, Callable[..., str | None]] = {
-    "text": _take_text,
-    # The standard and pi
-    "required-text": _take_required_text,
-    "text-or-number": _take_scalar,
-    # omp
-    "text-or-empty": _take_text_or_empty,
-    # Crush and Qwen Code
-    "any-text": _take_any_text,
-}
-
-
-def _report_description(message: str, severity: Severity | None = None) -> Diagnostic:
-    hint = "Write it as one string."
-    return diagnose("field-type", message, field="description", severity=severity, hint=hint)
-
-
-def _report_missing_description(
-    fields: FieldRules, *, problem: str = "is missing", hint: str | None = None
-) -> Diagnostic:
-    message = f"`description` {problem}; {_name_authority(fields)} requires one."
-    return diagnose("description-missing", message, field="description", hint=hint)
-
-
-def _find_fallback(
-    description: str | None,
-    reading: HeaderReading,
-    fields: FieldRules,
-    empty: str | None,
-    findings: Findings,
-) -> str | None:
-    """What the host uses where there is no description: the body's first line or a fixed word."""
-    if not fields.description_from_body:
-        return description
-    # Copilot, in silence: for it a skill needs no description.
-    if fields.body_description == "paragraphs":
-        return _join_paragraphs(reading.text)
-    is_cut = fields.body_description == "short-line"
-    lead = find_short_lead(reading.text) if is_cut else reading.lead
-    if lead:
-        message = f"`description` is missing; the first line of the body is used: {describe(lead)}."
-        findings.append(diagnose("description-from-body", message, field="description"))
-        return lead
-    return description if empty is None else empty
-
-
-def _join_paragraphs(body: str) -> str:
-    """The lines of a body without headings, as one line of at most 1,024 characters."""
-    lines = (line.strip() for line in body.splitlines())
-    text = " ".join(line for line in lines if line and not line.startswith("#"))
-    return text[:MOST_DESCRIPTION]
 
 
 _TYPE_NAMES: dict[FieldType, tuple[type, ...]] = {
@@ -435,7 +291,7 @@ def _check_host_rules(
     if fields.types or fields.relative_paths:
         _check_types(frontmatter, fields, findings)
     if fields.most_description and description:
-        _check_length(description, fields, findings)
+        check_length(description, fields, findings)
     if fields.name_matches_folder and name.lower() != folder.lower():
         message = f"`name` is {describe(name)}, but the folder is {describe(folder)}."
         findings.append(diagnose("name-mismatch", message, field="name", severity=Severity.ERROR))
@@ -471,39 +327,6 @@ def _check_paths(value: Any, findings: Findings) -> None:
                 diagnose("field-value", message, field="paths", severity=Severity.ERROR, hint=hint)
             )
             return
-
-
-# Crush, in Go, counts bytes; Copilot, in JavaScript, counts UTF-16 units.
-_UNITS: dict[str, Callable[[str], int]] = {
-    "characters": len,
-    "utf16": lambda text: len(text.encode("utf-16-le", "surrogatepass")) // 2,
-    "bytes": lambda text: len(text.encode("utf-8", "surrogatepass")),
-}
-
-
-def _check_length(description: str, fields: FieldRules, findings: Findings) -> None:
-    length, most = _UNITS[fields.length_units](description), fields.most_description
-    if length > most:
-        unit = "bytes" if fields.length_units == "bytes" else "characters"
-        message = f"`description` has {length:,} {unit}; this host accepts at most {most:,}."
-        findings.append(
-            diagnose("description-too-long", message, field="description", severity=Severity.ERROR)
-        )
-
-
-def _report_missing(
-    value: Any, fields: FieldRules, findings: Findings, *, needed: bool
-) -> str | None:
-    """Why a skill without any description is hidden, if it is; else it may be worth a warning."""
-    if fields.description_hidden_when_missing and value is _MISSING:
-        return "it has no description"
-    if fields.description_from_body and not needed:
-        message = "`description` is missing, and there is no body to take one from."
-        severity = Severity.WARNING
-        findings.append(
-            diagnose("description-missing", message, field="description", severity=severity)
-        )
-    return None
 
 
 def _check_standard(

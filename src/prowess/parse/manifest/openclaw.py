@@ -132,7 +132,6 @@ def _report_type(key: str, value: Any, expected: str, hint: str, findings: Findi
 
 def _parse_packed(value: Any) -> Any:
     """A list or a mapping that this host has made JSON text of."""
-
     if not isinstance(value, str) or value[:1] not in ("[", "{"):
         return value
     parsed = parse_json(value)

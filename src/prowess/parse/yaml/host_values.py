@@ -46,7 +46,6 @@ _NO_DAY = datetime(1970, 1, 1, tzinfo=UTC)
 
 def convert_values(value: dict[str, Any], header: str, rules: HeaderRules) -> dict[str, Any]:
     """The values of a header as the host's own parser would give them."""
-
     if rules.merge_keys and _MERGE in value:
         value = _merge(value)
     if rules.tags == "defined" and "!" in header:
