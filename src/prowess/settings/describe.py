@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -27,13 +27,34 @@ def describe_settings(settings: Settings, profile: Profile) -> list[Described]:
     A setting that is not set has the value that applies then: the host's own limits and budget, or
     else None or an empty list or table. Names in tables are sorted; rules are in order of reading.
     """
-    names = list_settable(profile)
+    settable = list_settable(profile)
     described: list[Described] = []
-    for field in settings.__struct_fields__:
-        if field in names:
-            describe = _DESCRIBE.get(field, _describe_value)
-            described += describe(field, settings, profile, names[field])
+    for name in settings.__struct_fields__:
+        if name in settable:
+            describe = _DESCRIBE.get(name, _describe_value)
+            described += describe(_Field(name, settings, profile, settable[name]))
     return described
+
+
+class _Field(NamedTuple):
+    """A field of `Settings` to describe; `settable` are the names in it that files can set."""
+
+    name: str
+    settings: Settings
+    profile: Profile
+    settable: set[str]
+
+    @property
+    def value(self) -> Any:
+        return getattr(self.settings, self.name)
+
+    def describe_entries(
+        self, entries: Mapping[str, Any], *, below: str = ""
+    ) -> Iterator[Described]:
+        """The entries of this table, or of one below it, each with its origin."""
+        for entry, value in entries.items():
+            key = f"{self.name}{below}.{entry}"
+            yield key, value, self.settings.origin(key)
 
 
 def list_settable(profile: Profile) -> dict[str, set[str]]:
@@ -56,59 +77,44 @@ def list_settable(profile: Profile) -> dict[str, set[str]]:
     return names
 
 
-Describe = Callable[[str, Settings, Profile, set[str]], Iterator[Described]]
+Describe = Callable[[_Field], Iterator[Described]]
 
 
-def _describe_value(
-    field: str, settings: Settings, profile: Profile, names: set[str]
-) -> Iterator[Described]:
-    value = getattr(settings, field)
+def _describe_value(field: _Field) -> Iterator[Described]:
+    value = field.value
     is_table = isinstance(value, Mapping) and len(value) > 0
     if is_table:
-        entries = {name: value[name] for name in sorted(value)}
-        yield from _describe_entries(field, entries, settings)
+        yield from field.describe_entries(dict(sorted(value.items())))
     else:
-        yield field, value, settings.origin(field)
+        yield field.name, value, field.settings.origin(field.name)
 
 
-def _describe_entries(
-    table: str, entries: Mapping[str, Any], settings: Settings
-) -> Iterator[Described]:
-    for name, value in entries.items():
-        key = f"{table}.{name}"
-        yield key, value, settings.origin(key)
-
-
-def _describe_rules(
-    field: str, settings: Settings, profile: Profile, names: set[str]
-) -> Iterator[Described]:
-    if not settings.permissions:
-        yield field, (), Origin()
-    for rule in settings.permissions:
-        key = field if rule.agent is None else f"agents.{rule.agent}.{field}"
+def _describe_rules(field: _Field) -> Iterator[Described]:
+    rules = field.settings.permissions
+    if not rules:
+        yield field.name, (), Origin()
+    for rule in rules:
+        key = field.name if rule.agent is None else f"agents.{rule.agent}.{field.name}"
         yield key, rule.text, rule.origin
 
 
-def _describe_hooks(
-    field: str, settings: Settings, profile: Profile, names: set[str]
-) -> Iterator[Described]:
-    if not settings.hooks:
-        yield field, (), Origin()
-    for hook in settings.hooks:
+def _describe_hooks(field: _Field) -> Iterator[Described]:
+    hooks = field.settings.hooks
+    if not hooks:
+        yield field.name, (), Origin()
+    for hook in hooks:
         event = f"{hook.event}({hook.matcher})" if hook.matcher else hook.event
         action = hook.command or hook.kind
-        yield field, f"{event}: {action}", hook.origin
+        yield field.name, f"{event}: {action}", hook.origin
 
 
-def _describe_overrides(
-    field: str, settings: Settings, profile: Profile, names: set[str]
-) -> Iterator[Described]:
-    if not settings.overrides:
-        yield field, {}, Origin()
-    for name in sorted(settings.overrides):
-        for key, value in _describe_override(settings.overrides[name]):
-            full_key = f"{field}.{name}.{key}"
-            yield full_key, value, settings.origin(full_key)
+def _describe_overrides(field: _Field) -> Iterator[Described]:
+    overrides = field.settings.overrides
+    if not overrides:
+        yield field.name, {}, Origin()
+    for name in sorted(overrides):
+        parts = dict(_describe_override(overrides[name]))
+        yield from field.describe_entries(parts, below=f".{name}")
 
 
 def _describe_override(override: Override) -> Iterator[tuple[str, Any]]:
@@ -126,90 +132,74 @@ def _describe_override(override: Override) -> Iterator[tuple[str, Any]]:
         yield f"config.{name}", _mask(name, override.config[name])
 
 
-def _describe_agents(
-    field: str, settings: Settings, profile: Profile, names: set[str]
-) -> Iterator[Described]:
-    if not settings.agent_entries:
-        yield field, {}, Origin()
-    for name, entry in settings.agent_entries.items():
-        for part, value in msgspec.structs.asdict(entry).items():
-            key = f"{field}.{name}.{part}"
-            if key in settings.origins:
-                yield key, value, settings.origin(key)
+def _describe_agents(field: _Field) -> Iterator[Described]:
+    agents = field.settings.agent_entries
+    if not agents:
+        yield field.name, {}, Origin()
+    for name, entry in agents.items():
+        parts = field.describe_entries(msgspec.structs.asdict(entry), below=f".{name}")
+        for key, value, origin in parts:
+            # Only what was set: the rest is as for every agent.
+            if key in field.settings.origins:
+                yield key, value, origin
 
 
-def _describe_sandbox(
-    field: str, settings: Settings, profile: Profile, names: set[str]
-) -> Iterator[Described]:
-    values = msgspec.structs.asdict(settings.sandbox)
+def _describe_sandbox(field: _Field) -> Iterator[Described]:
+    values = msgspec.structs.asdict(field.settings.sandbox)
     skills = values.pop("skills")
-    yield from _describe_entries(field, values, settings)
+    yield from field.describe_entries(values)
     for skill in sorted(skills):
         declared = msgspec.structs.asdict(skills[skill])
         given = {name: value for name, value in declared.items() if value not in (None, ())}
-        yield from _describe_entries(f"{field}.skills.{skill}", given, settings)
+        yield from field.describe_entries(given, below=f".skills.{skill}")
 
 
-def _describe_agent(
-    field: str, settings: Settings, profile: Profile, names: set[str]
-) -> Iterator[Described]:
-    agent = settings.agent
+def _describe_agent(field: _Field) -> Iterator[Described]:
+    agent = field.settings.agent
     plain = ("model", "context_window", "compact_at", "dream_after", "private_hosts")
-    yield from _describe_entries(field, {name: getattr(agent, name) for name in plain}, settings)
-    models = {name: agent.models[name] for name in sorted(agent.models)}
-    yield from _describe_entries(f"{field}.models", models, settings)
+    yield from field.describe_entries({name: getattr(agent, name) for name in plain})
+    yield from field.describe_entries(dict(sorted(agent.models.items())), below=".models")
 
 
-def _describe_servers(
-    field: str, settings: Settings, profile: Profile, names: set[str]
-) -> Iterator[Described]:
-    if not settings.mcp_servers:
-        yield field, {}, Origin()
-    for name in sorted(settings.mcp_servers):
-        server = settings.mcp_servers[name]
+def _describe_servers(field: _Field) -> Iterator[Described]:
+    servers = field.settings.mcp_servers
+    if not servers:
+        yield field.name, {}, Origin()
+    for name in sorted(servers):
+        server = servers[name]
         target = server.target if server.enabled else f"{server.target} (off)"
-        yield f"{field}.{name}", target, server.origin
+        yield f"{field.name}.{name}", target, server.origin
 
 
-def _describe_features(
-    field: str, settings: Settings, profile: Profile, names: set[str]
-) -> Iterator[Described]:
-    features = {name: settings.features.get(name, False) for name in FEATURES}
-    yield from _describe_entries(field, features, settings)
+def _describe_features(field: _Field) -> Iterator[Described]:
+    features = {name: field.settings.features.get(name, False) for name in FEATURES}
+    yield from field.describe_entries(features)
 
 
-def _describe_network(
-    field: str, settings: Settings, profile: Profile, names: set[str]
-) -> Iterator[Described]:
-    yield from _describe_entries(field, msgspec.structs.asdict(settings.network), settings)
+def _describe_network(field: _Field) -> Iterator[Described]:
+    yield from field.describe_entries(msgspec.structs.asdict(field.settings.network))
 
 
-def _describe_jobs(
-    field: str, settings: Settings, profile: Profile, names: set[str]
-) -> Iterator[Described]:
-    jobs = msgspec.structs.asdict(settings.jobs)
+def _describe_jobs(field: _Field) -> Iterator[Described]:
+    jobs = msgspec.structs.asdict(field.settings.jobs)
     # The address of a database may have a password in it.
     if jobs["database"] is not None:
         jobs["database"] = MASK
-    yield from _describe_entries(field, jobs, settings)
+    yield from field.describe_entries(jobs)
 
 
 # Tables with defaults in the profile, and the names in them.
 _DEFAULTS_IN_PROFILE = {"limits": ScanLimits.__struct_fields__, "budget": BUDGET_NAMES}
 
 
-def _describe_numbers(
-    field: str, settings: Settings, profile: Profile, names: set[str]
-) -> Iterator[Described]:
-    given, defaults = getattr(settings, field), getattr(profile, field)
-    shown = sorted(names) or _DEFAULTS_IN_PROFILE[field]
+def _describe_numbers(field: _Field) -> Iterator[Described]:
+    given, defaults = field.value, getattr(field.profile, field.name)
+    shown = sorted(field.settable) or _DEFAULTS_IN_PROFILE[field.name]
     numbers = {name: given.get(name, getattr(defaults, name)) for name in shown}
-    yield from _describe_entries(field, numbers, settings)
+    yield from field.describe_entries(numbers)
 
 
-def _describe_nothing(
-    field: str, settings: Settings, profile: Profile, names: set[str]
-) -> Iterator[Described]:
+def _describe_nothing(field: _Field) -> Iterator[Described]:
     yield from ()
 
 
