@@ -161,13 +161,13 @@ def scratch_folder() -> Iterator[str]:
     import tempfile
 
     try:
-        made = tempfile.mkdtemp(prefix="prowess-")
+        folder = tempfile.mkdtemp(prefix="prowess-")
     except OSError as error:
         raise MachineError.caused_by("create a folder in", tempfile.gettempdir(), error) from error
     try:
-        yield os.path.realpath(made)
+        yield os.path.realpath(folder)
     finally:
-        _remove_folder(made)
+        _remove_folder(folder)
 
 
 def copy_folder(source: str, target: str) -> None:

@@ -152,14 +152,14 @@ def open_real(path: str, flags: int) -> int:
 def _list(folder: str | int) -> list[FolderItem]:
     items: list[FolderItem] = []
     with os.scandir(folder) as listing:
-        for found in listing:
+        for entry in listing:
             # Nearly everything is a plain file or folder, and a scan asks about thousands.
-            if found.is_file(follow_symlinks=False):
-                items.append(FolderItem(found.name, "file", False))
-            elif found.is_dir(follow_symlinks=False):
-                items.append(FolderItem(found.name, "folder", False))
+            if entry.is_file(follow_symlinks=False):
+                items.append(FolderItem(entry.name, "file", False))
+            elif entry.is_dir(follow_symlinks=False):
+                items.append(FolderItem(entry.name, "folder", False))
             else:
-                items.append(_describe_special(found))
+                items.append(_describe_special(entry))
     if len(items) > 1:
         items.sort(key=_by_name)
     return items

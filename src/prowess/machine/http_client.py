@@ -336,16 +336,16 @@ class HttpSession:
         if known is not None:
             return known
         try:
-            found = resolve(host, port, seconds=self._remaining())
+            endpoints = resolve(host, port, seconds=self._remaining())
         except NameUnresolved as error:
             if self.is_over():
                 raise self._report_timeout() from error
             raise FetchError("source-unreachable", str(error)) from error
         # One private address is enough: where a public one does not answer, it is the next.
-        private = [one.address for one in found if not is_public(one.address)]
+        private = [one.address for one in endpoints if not is_public(one.address)]
         if private and host not in self._private_hosts:
             raise report_private(host, private[0])
-        return self._endpoints.setdefault((host, port), found)
+        return self._endpoints.setdefault((host, port), endpoints)
 
     def _limit(self, connection: _Connection) -> None:
         if self.is_over():

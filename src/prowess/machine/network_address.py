@@ -85,7 +85,7 @@ def resolve(host: str, port: int, *, seconds: float) -> list[Endpoint]:
     The system's resolver cannot be interrupted, so it runs in a thread that is left behind when the
     time is up.
     """
-    found: list[Endpoint] = []
+    endpoints: list[Endpoint] = []
     failure: list[str] = []
 
     def look_up() -> None:
@@ -95,13 +95,13 @@ def resolve(host: str, port: int, *, seconds: float) -> list[Endpoint]:
             # A name with a label that is too long or empty fails in the encoding already.
             failure.append(name_cause(error))
         else:
-            found.extend(Endpoint(one[0], str(one[4][0]), port) for one in answers)
+            endpoints.extend(Endpoint(one[0], str(one[4][0]), port) for one in answers)
 
     thread = threading.Thread(target=look_up, daemon=True, name="prowess-resolve")
     thread.start()
     thread.join(max(seconds, 0))
     if failure:
         raise NameUnresolved(f"the name {host} cannot be resolved ({failure[0]})")
-    if not found:
+    if not endpoints:
         raise NameUnresolved(f"the name {host} was not resolved in time")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(endpoints))

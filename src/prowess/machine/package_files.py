@@ -36,18 +36,18 @@ def read_package_files(folder: Traversable) -> dict[str, bytes]:
     """The files in a folder of a package, by their paths below it. Raises `UsageError` where there
     are too many.
     """
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     left = MOST_BYTES
     for path, file in _walk(folder, ""):
         data = file.read_bytes()
         left -= len(data)
-        if len(found) == MOST_FILES or left < 0:
+        if len(contents) == MOST_FILES or left < 0:
             raise UsageError(
                 f"The folder has more than {MOST_FILES:,} files or {MOST_BYTES >> 20} MB; install"
                 " the package as a folder instead of an archive."
             )
-        found[path] = data
-    return found
+        contents[path] = data
+    return contents
 
 
 def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:

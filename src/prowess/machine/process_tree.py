@@ -58,11 +58,11 @@ def _parse_process(line: str) -> Process | None:
 
 def list_children(processes: dict[int, Process], parent: int) -> list[Process]:
     """Every process below another one, a parent before its children."""
-    found = []
+    below = []
     waiting = [parent]
     while waiting:
         above = waiting.pop(0)
         children = [one for one in processes.values() if one.parent == above]
-        found += children
+        below += children
         waiting += [one.id for one in children]
-    return found
+    return below

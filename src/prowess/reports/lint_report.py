@@ -231,14 +231,14 @@ def _lint(
     files: FileSystem,
     hosts: Sequence[Profile],
 ) -> tuple[Diagnostic, ...]:
-    found = lint_skill(
+    findings = lint_skill(
         text,
         folder_name=posixpath.basename(target.folder),
         files=_SkillFolder(target.folder, files),
         rules=load_profile("prowess").header,
         fields=load_profile("spec").fields,
     )
-    reported = (*problems, *found, *_check_always(text))
+    reported = (*problems, *findings, *_check_always(text))
     # Hosts that were named say it themselves, each with its own depth.
     if not hosts:
         reported += tuple(report_too_deep(target.folder))
@@ -313,14 +313,14 @@ def _check_name_pattern(name: str, pattern: str) -> Iterator[_HostProblem]:
 
 
 def _report_for_hosts(problem: _HostProblem, profiles: Sequence[Profile]) -> Diagnostic:
-    found = problem.found
+    finding = problem.found
     titles = join_titles(profiles)
     names = tuple(profile.name for profile in profiles)
     if not problem.refusal:
-        message = f"{titles}: {found.message}"
-        return msgspec.structs.replace(found, message=message, hosts=names)
-    message = f"{titles} would not load the skill: {found.message}"
-    made = diagnose("host-refuses", message, line=found.line, field=found.field)
+        message = f"{titles}: {finding.message}"
+        return msgspec.structs.replace(finding, message=message, hosts=names)
+    message = f"{titles} would not load the skill: {finding.message}"
+    made = diagnose("host-refuses", message, line=finding.line, field=finding.field)
     return msgspec.structs.replace(made, hosts=names)
 
 

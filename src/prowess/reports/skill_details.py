@@ -113,21 +113,21 @@ def load_files(outcome: Outcome, disk: FileSystem) -> SkillFiles:
         # A command is a single file; its neighbours are other commands.
         size = _find_size(location, disk)
         return SkillFiles((SkillFile(posixpath.basename(location), "file", size, False),))
-    found: list[SkillFile] = []
+    listed: list[SkillFile] = []
     pending = [""]
     # Bounded in folders too: a tree of empty folders must not keep anyone waiting.
     for _ in range(_MOST_FOLDERS):
-        if not pending or len(found) > MOST_FILES:
+        if not pending or len(listed) > MOST_FILES:
             break
         below = pending.pop()
         path = posixpath.join(folder, below) if below else folder
         items = _list_folder(path, disk)
-        found += _describe_files(items, folder, below, disk)
+        listed += _describe_files(items, folder, below, disk)
         subfolders = [posixpath.join(below, item.name) for item in items if _enters(item)]
         # The last one is taken next, so the list is reversed.
         pending += reversed(subfolders)
-    has_more = bool(pending) or len(found) > MOST_FILES
-    return SkillFiles(tuple(found[:MOST_FILES]), has_more)
+    has_more = bool(pending) or len(listed) > MOST_FILES
+    return SkillFiles(tuple(listed[:MOST_FILES]), has_more)
 
 
 def _list_folder(path: str, disk: FileSystem) -> list[FolderItem]:

@@ -143,15 +143,15 @@ class RemoteCache:
 
     def load_files(self, name: str, paths: tuple[str, ...], limit: int) -> dict[str, bytes] | None:
         """The files of a cached skill; None if one of them is missing."""
-        found: dict[str, bytes] = {}
+        contents: dict[str, bytes] = {}
         folder = os.path.join(self.skills_folder, *name.split("/"))
         for path in paths:
             try:
                 head = LocalFiles().read_head(os.path.join(folder, *path.split("/")), limit)
             except OSError:
                 return None
-            found[path] = head.data
-        return found
+            contents[path] = head.data
+        return contents
 
     def note_failure(self, code: str, message: str, *, pause: float) -> None:
         """Remember that a fetch failed, so that the next scans do not wait for it."""

@@ -71,14 +71,14 @@ class HunterTools:
         denial = self._find_denial(finding.file)
         if denial is not None:
             return f"{finding.file} cannot be quoted, because {denial.rstrip('.')}."
-        found = self._files.find_text(place)
-        if found is None:
+        content = self._files.find_text(place)
+        if content is None:
             return f"There is no file {finding.file}."
         # Without white space, which models change when they quote.
         quoted = tidy_line(finding.quote)
         if not quoted:
             return f"{finding.file}:{finding.line} has no quote."
-        lines = found.text.splitlines()
+        lines = content.text.splitlines()
         first = max(finding.line - 1 - _NEAR_LINES, 0)
         last = finding.line + finding.quote.strip().count("\n") + _NEAR_LINES
         if quoted in tidy_line("\n".join(lines[first:last])):
@@ -90,13 +90,18 @@ def _render_findings(findings: list[Finding]) -> list[str]:
     if not findings:
         return ["None."]
     lines: list[str] = []
-    for one in sorted(findings, key=lambda one: (_ORDER.index(one.severity), one.file, one.line)):
-        quote = [f"      {line}" for line in one.quote.strip("\n").splitlines()]
+    for finding in sorted(findings, key=_rank_finding):
+        place = f"{tidy_line(finding.file)}:{finding.line}"
+        quote = [f"      {line}" for line in finding.quote.strip("\n").splitlines()]
         lines += [
-            f"- **{one.severity}** `{tidy_line(one.file)}:{one.line}`: {tidy_line(one.problem)}",
+            f"- **{finding.severity}** `{place}`: {tidy_line(finding.problem)}",
             "",
             *quote,
             "",
-            f"  Fix: {tidy_line(one.fix)}",
+            f"  Fix: {tidy_line(finding.fix)}",
         ]
     return lines
+
+
+def _rank_finding(finding: Finding) -> tuple[int, str, int]:
+    return _ORDER.index(finding.severity), finding.file, finding.line

@@ -137,10 +137,10 @@ def _match(
 def _find_duplicates(memories: Sequence[Memory]) -> set[str]:
     """The memories that say the same as an earlier one, apart from white space and case."""
     seen: set[str] = set()
-    found = set()
+    duplicates = set()
     for memory in memories:
         said = normalize_memory(memory.text)
         if said in seen:
-            found.add(memory.path)
+            duplicates.add(memory.path)
         seen.add(said)
-    return found
+    return duplicates

@@ -66,7 +66,7 @@ class BashTool:
         if not command.strip() or "\0" in command:
             raise UsageError("`command` must be a command, without null characters.")
         sandbox = self._find_sandbox()
-        made = Command(
+        prepared = Command(
             text=command,
             argv=("bash", "-c", command),
             cwd=sandbox.cwd,
@@ -76,7 +76,7 @@ class BashTool:
         )
 
         def run(is_cancelled: IsCancelled) -> str:
-            return render_result(sandbox.runner.run(made, is_cancelled=is_cancelled), made)
+            return render_result(sandbox.runner.run(prepared, is_cancelled=is_cancelled), prepared)
 
         return Plan(
             title=f"Bash {command}",

@@ -202,7 +202,7 @@ class FileTools:
         is_cancelled: IsCancelled,
     ) -> list[str]:
         """The lines that match, found by a program: Python's own expressions can take forever."""
-        found: list[str] = []
+        matches: list[str] = []
         for at in range(0, len(files), _GREP_FILES):
             some = files[at : at + _GREP_FILES]
             argv = ("grep", "-nHIsE", *options, "-e", pattern, "--", *(one.path for one in some))
@@ -219,10 +219,10 @@ class FileTools:
             # 1 means that nothing was found.
             if finished.code not in (0, 1):
                 _check_complaint(lines, some)
-            found += _shorten_paths(lines, some)
-            if len(found) > MOST_FOUND:
+            matches += _shorten_paths(lines, some)
+            if len(matches) > MOST_FOUND:
                 break
-        return found
+        return matches
 
     def _list_readable(
         self, place: FilePlace, permissions: tuple[str, ...], is_cancelled: IsCancelled
@@ -233,16 +233,16 @@ class FileTools:
         """
         judge, special = self._open_judge(), self._resolve_special()
 
-        def decide(one: FilePlace) -> Decision:
-            access = _access(one, special.find_closed_reason(one))
+        def decide(file: FilePlace) -> Decision:
+            access = _access(file, special.find_closed_reason(file))
             return judge(_make_read_plan("Read", permissions, access))
 
         own = decide(place)
-        for one in self._files.list_files(place, is_cancelled=is_cancelled):
-            decision = decide(one)
+        for file in self._files.list_files(place, is_cancelled=is_cancelled):
+            decision = decide(file)
             is_covered = decision.action is Action.ASK and decision.rule == own.rule
             if decision.action is Action.ALLOW or is_covered:
-                yield one
+                yield file
 
     def _plan_read(
         self,

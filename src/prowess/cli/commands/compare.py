@@ -119,9 +119,9 @@ def _print_comparison(compared: HostComparison, *, only_different: bool) -> None
         screen.print()
     _print_places(by_agreement[Agreement.NOT_READ])
     _print_same(by_agreement[Agreement.SAME])
-    for one in _list_silent(compared):
-        problem = escape_line(one.problem or "")
-        screen.print(f"No answer from {escape_line(one.host)}: {problem}", style="red")
+    for silent in _list_silent(compared):
+        problem = escape_line(silent.problem or "")
+        screen.print(f"No answer from {escape_line(silent.host)}: {problem}", style="red")
     screen.print(_summarize(compared))
 
 

@@ -183,8 +183,8 @@ def _print_report(report: RequirementsReport, cwd: str) -> None:
     screen = console()
     screen.print(Text(shorten_path(report.outcome.candidate.location, cwd), "bold"))
     rows: list[Sequence[Cell]] = []
-    for one in report.requirements:
-        rows += _list_rows(one)
+    for requirement in report.requirements:
+        rows += _list_rows(requirement)
     print_columns(rows, wrap=True)
     # A skill that could not be read has no requirements, but the reason for that.
     if report.verdict is None:

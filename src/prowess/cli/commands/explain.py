@@ -47,7 +47,7 @@ def command(
     def open_host(other: str) -> Skills:
         return open_skills(other, add_dirs, bare=bare, agent=agent, warn=False, thorough=True)
 
-    found = explain_name(
+    explained = explain_name(
         open_skills(host, add_dirs, bare=bare, agent=agent, thorough=True),
         name,
         host=host,
@@ -55,12 +55,12 @@ def command(
         most_claims=None if as_json else _MOST_CLAIMS,
     )
     if as_json:
-        print_json(found.shape())
-    elif isinstance(found, Explanation):
-        _print_explanation(found)
+        print_json(explained.shape())
+    elif isinstance(explained, Explanation):
+        _print_explanation(explained)
     else:
-        _print_missing(found)
-    return 0 if isinstance(found, Explanation) else UnknownSkill.exit_code
+        _print_missing(explained)
+    return 0 if isinstance(explained, Explanation) else UnknownSkill.exit_code
 
 
 def _print_explanation(found: Explanation) -> None:

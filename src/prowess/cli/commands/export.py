@@ -74,18 +74,18 @@ def command(
         planned: list[LaidOut] = []
         for name in expand_hosts(hosts):
             progress.begin(f"asking {escape_line(name)}")
-            for one in _plan_host(name, layout, chosen, skills, progress, copy=copy):
+            for laid_out in _plan_host(name, layout, chosen, skills, progress, copy=copy):
                 if dry_run:
-                    planned.append(_note_shared(one, planned))
+                    planned.append(_note_shared(laid_out, planned))
                     continue
-                if one.is_change:
-                    layout.write(one)
-                planned.append(one)
+                if laid_out.is_change:
+                    layout.write(laid_out)
+                planned.append(laid_out)
     if as_json:
-        print_json({"dry_run": dry_run, "skills": [one.shape() for one in planned]})
+        print_json({"dry_run": dry_run, "skills": [laid_out.shape() for laid_out in planned]})
     else:
         _print_planned(planned, dry_run=dry_run)
-    is_blocked = any(one.action == "blocked" for one in planned)
+    is_blocked = any(laid_out.action == "blocked" for laid_out in planned)
     return Exit.FOUND_ERRORS if is_blocked else Exit.OK
 
 
@@ -125,18 +125,18 @@ def _print_planned(planned: Sequence[LaidOut], *, dry_run: bool) -> None:
         screen.print("The project has no skills to export.")
         return
     by_host: dict[str, list[LaidOut]] = {}
-    for one in planned:
-        by_host.setdefault(one.host, []).append(one)
+    for laid_out in planned:
+        by_host.setdefault(laid_out.host, []).append(laid_out)
     for host, of_host in by_host.items():
         screen.print(Text(escape_line(host), "bold"))
-        for one in of_host:
-            word, style = _WORDS[one.action]
+        for laid_out in of_host:
+            word, style = _WORDS[laid_out.action]
             if dry_run:
-                word = _PLANNED.get(one.action, word)
-            print_columns([("", one.name, Text(word, style), _describe(one))], wrap=True)
-            for loss in one.losses:
+                word = _PLANNED.get(laid_out.action, word)
+            print_columns([("", laid_out.name, Text(word, style), _describe(laid_out))], wrap=True)
+            for loss in laid_out.losses:
                 screen.print(Text(f"      loses: {escape_line(loss)}", "dim"))
-    written = sum(one.is_change for one in planned)
+    written = sum(laid_out.is_change for laid_out in planned)
     verb = "would be written" if dry_run else "written"
     screen.print(f"{count_words(written, 'folder')} {verb}.")
 

@@ -73,15 +73,15 @@ def _show_installed(facts: Facts, *, as_json: bool) -> int:
     from prowess.reports.installed_hosts import find_installed_hosts
 
     with Progress("looking for hosts"):
-        found = find_installed_hosts(facts, cwd=os.getcwd())
+        installed = find_installed_hosts(facts, cwd=os.getcwd())
     if as_json:
-        print_json({"hosts": [one.shape() for one in found]})
+        print_json({"hosts": [one.shape() for one in installed]})
         return 0
-    if not found:
+    if not installed:
         console().print("None of the hosts is on the PATH.")
         return 0
     heading = ("HOST", "VERSION", "FROM", "PROFILE")
-    print_columns([_render_installed(one) for one in found], heading=heading, wrap=True)
+    print_columns([_render_installed(one) for one in installed], heading=heading, wrap=True)
     return 0
 
 

@@ -49,13 +49,13 @@ def command(ctx: click.Context, every: bool, as_json: bool) -> int:
     if ctx.invoked_subcommand is not None:
         return Exit.OK
     with open_jobs() as jobs:
-        found = jobs.list_jobs(every=every)
+        listed = jobs.list_jobs(every=every)
     if as_json:
-        print_json({"jobs": [msgspec.to_builtins(job) for job in found]})
+        print_json({"jobs": [msgspec.to_builtins(job) for job in listed]})
         return Exit.OK
-    if not found:
+    if not listed:
         click.echo("No jobs yet.", err=True)
-    for line in render_jobs(found):
+    for line in render_jobs(listed):
         click.echo(line)
     return Exit.OK
 

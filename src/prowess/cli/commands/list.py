@@ -129,13 +129,13 @@ def _select_source(outcomes: tuple[Outcome, ...], wanted: str) -> tuple[Outcome,
         root = outcome.candidate.root
         return {root.scope.value, root.source.label, root.source.provider} - {""}
 
-    found = tuple(one for one in outcomes if wanted in list_names(one))
-    if not found:
+    selected = tuple(one for one in outcomes if wanted in list_names(one))
+    if not selected:
         known = sorted({name for one in outcomes for name in list_names(one)})
         raise UsageError(
             f"No skill here is from “{wanted}”; the sources are {', '.join(known) or 'none'}."
         )
-    return found
+    return selected
 
 
 def _touch(skills: Skills, files: tuple[str, ...]) -> Snapshot:

@@ -115,15 +115,15 @@ def _load_existing(path: str, size: int) -> bytes | None:
 
 def _print_packed(packed: Sequence[PackedSkill], *, dry_run: bool) -> None:
     screen = console()
-    for one in packed:
-        verb = "Packed" if one.is_changed else "Unchanged:"
+    for archive in packed:
+        verb = "Packed" if archive.is_changed else "Unchanged:"
         if dry_run:
             verb = "Would pack"
-        what = f"{count_words(len(one.skill.files), 'file')}, {one.size:,} bytes"
-        screen.print(f"{verb} {escape_line(one.skill.name)} ({what})")
-        screen.print(f"  {shorten_path(one.path, os.getcwd())}  sha256:{one.sha256}")
-        print_left_out(one.skill)
-    warnings: list[Diagnostic] = [found for one in packed for found in one.skill.warnings]
+        what = f"{count_words(len(archive.skill.files), 'file')}, {archive.size:,} bytes"
+        screen.print(f"{verb} {escape_line(archive.skill.name)} ({what})")
+        screen.print(f"  {shorten_path(archive.path, os.getcwd())}  sha256:{archive.sha256}")
+        print_left_out(archive.skill)
+    warnings: list[Diagnostic] = [found for archive in packed for found in archive.skill.warnings]
     if warnings:
         count = count_words(len(warnings), "warning or note")
         screen.print(f"{count}; `prowess validate` shows them.")

@@ -32,16 +32,19 @@ def command(
         chosen = select_entries(content, names, skills)
         # An empty reason is a pin, too; only None is none.
         pinned = None if remove else reason
-        changed = tuple(msgspec.structs.replace(one, pinned=pinned) for one in chosen)
+        changed = tuple(msgspec.structs.replace(entry, pinned=pinned) for entry in chosen)
         # The file of a project is in git; it is not touched for nothing.
         if changed != chosen:
             lock.save(content.replace(chosen, changed))
     if as_json:
-        listed = [{"name": one.name, "source": one.source, "pinned": one.pinned} for one in changed]
+        listed = [
+            {"name": entry.name, "source": entry.source, "pinned": entry.pinned}
+            for entry in changed
+        ]
         print_json({"lock": lock.path, "skills": listed})
         return Exit.OK
-    for one in changed:
-        version = shorten_version(one.resolved or one.tree)
+    for entry in changed:
+        version = shorten_version(entry.resolved or entry.tree)
         what = "is no longer pinned" if remove else f"is pinned to {version}"
-        console().print(f"{escape_line(one.name)} {what}.")
+        console().print(f"{escape_line(entry.name)} {what}.")
     return Exit.OK

@@ -44,19 +44,21 @@ def schedules(ctx: click.Context, as_json: bool) -> int:
     if ctx.invoked_subcommand is not None:
         return Exit.OK
     with _open() as (jobs, table):
-        found = table.list_all()
-        states = {one.name: _describe_last(jobs, one) for one in found}
+        listed = table.list_all()
+        states = {schedule.name: _describe_last(jobs, schedule) for schedule in listed}
     if as_json:
-        print_json({"schedules": [msgspec.to_builtins(one) for one in found]})
+        print_json({"schedules": [msgspec.to_builtins(schedule) for schedule in listed]})
         return Exit.OK
-    if not found:
+    if not listed:
         click.echo("No schedules yet.", err=True)
         return Exit.OK
-    rows = [(one.name, one.cron, _render_next(one), states[one.name], _title(one)) for one in found]
+    rows = [
+        (one.name, one.cron, _render_next(one), states[one.name], _title(one)) for one in listed
+    ]
     print_columns(rows, heading=("name", "times", "next", "last run", "prompt"))
-    for one in found:
-        if one.note:
-            click.echo(f"{one.name}: {one.note}", err=True)
+    for schedule in listed:
+        if schedule.note:
+            click.echo(f"{schedule.name}: {schedule.note}", err=True)
     return Exit.OK
 
 

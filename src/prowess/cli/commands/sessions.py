@@ -31,27 +31,27 @@ def command(every: bool, host: str | None, as_json: bool) -> int:
     from prowess.agent.session_file import list_sessions
 
     found = list_sessions(current_facts(), cwd=None if every else os.getcwd())
-    sessions = [one for one in found if host in (None, one.header.host)]
+    sessions = [session for session in found if host in (None, session.header.host)]
     if as_json:
         shaped = [
             {
-                "id": one.header.id,
-                "cwd": one.header.cwd,
-                "host": one.header.host,
-                "created": one.header.created,
-                "parent": one.header.parent,
-                "turns": len(one.turns),
-                "title": one.title,
-                "unknown_outcomes": [call.title for call in one.unknown],
+                "id": session.header.id,
+                "cwd": session.header.cwd,
+                "host": session.header.host,
+                "created": session.header.created,
+                "parent": session.header.parent,
+                "turns": len(session.turns),
+                "title": session.title,
+                "unknown_outcomes": [call.title for call in session.unknown],
             }
-            for one in sessions
+            for session in sessions
         ]
         print_json({"sessions": shaped})
         return Exit.OK
     if not sessions:
         click.echo("No sessions here yet.", err=True)
-    for one in sessions:
-        turns = f"{len(one.turns)} turn{'s' if len(one.turns) != 1 else ''}"
-        where = f"  {escape_line(one.header.cwd)}" if every else ""
-        click.echo(f"{one.header.id}  {turns:>8}  {escape_line(one.title)}{where}")
+    for session in sessions:
+        turns = f"{len(session.turns)} turn{'s' if len(session.turns) != 1 else ''}"
+        where = f"  {escape_line(session.header.cwd)}" if every else ""
+        click.echo(f"{session.header.id}  {turns:>8}  {escape_line(session.title)}{where}")
     return Exit.OK

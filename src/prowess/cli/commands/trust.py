@@ -145,14 +145,15 @@ def _revoke(store: TrustFile, approvals: ApprovalFile, wanted: str, *, as_json: 
         is_project = os.path.isdir(folder) or _is_listed(store, folder)
         if is_project:
             return _remove(store, folder, as_json=as_json)
-        raise UnknownApproval(wanted, sorted({one.skill or one.pattern for one in listed}))
-    approvals.revoke({one.id for one in chosen})
+        known = {approval.skill or approval.pattern for approval in listed}
+        raise UnknownApproval(wanted, sorted(known))
+    approvals.revoke({approval.id for approval in chosen})
     if as_json:
-        print_json({"revoked": [msgspec.to_builtins(one) for one in chosen]})
+        print_json({"revoked": [msgspec.to_builtins(approval) for approval in chosen]})
         return Exit.OK
-    for one in chosen:
-        where = escape_line(shorten_path(one.location))
-        console().print(f"No longer approved: {escape_line(one.what)} for {where}.")
+    for approval in chosen:
+        where = escape_line(shorten_path(approval.location))
+        console().print(f"No longer approved: {escape_line(approval.what)} for {where}.")
     return Exit.OK
 
 

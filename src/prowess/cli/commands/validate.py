@@ -119,9 +119,9 @@ def _validate(paths: Sequence[str], hosts: Sequence[str], mode: FixMode) -> Lint
     cwd, files = os.getcwd(), LocalFiles()
     checked: list[CheckedFile] = []
     with Progress("looking for skills") as progress:
-        found = TargetSearch(cwd, current_facts(), files, progress).find(paths)
+        located = TargetSearch(cwd, current_facts(), files, progress).find(paths)
         try:
-            for done, target in enumerate(found.targets):
+            for done, target in enumerate(located.targets):
                 progress.progress("checking skills", done)
                 checked.append(check_file(target, files, profiles, mode))
         except KeyboardInterrupt:
@@ -130,8 +130,8 @@ def _validate(paths: Sequence[str], hosts: Sequence[str], mode: FixMode) -> Lint
             if not has_written:
                 raise
     base = find_repository(cwd, files) or cwd
-    not_checked = len(found.targets) - len(checked)
-    return LintReport(tuple(checked), found.notes, mode, cwd, base, not_checked)
+    not_checked = len(located.targets) - len(checked)
+    return LintReport(tuple(checked), located.notes, mode, cwd, base, not_checked)
 
 
 def _print_text(report: LintReport) -> None:

@@ -43,17 +43,17 @@ async def get_skill(client: Any, uri: str) -> Any:
 
 async def list_prompts(client: Any) -> tuple[list[Any], bool]:
     """The prompts of a server, and whether these are all."""
-    found: list[Any] = []
+    prompts: list[Any] = []
     cursor = None
     for _ in range(_MOST_PAGES):
         page = await client.list_prompts(cursor=cursor)
-        found += page.prompts
+        prompts += page.prompts
         cursor = page.next_cursor
         if cursor is None:
-            return found[:_MOST_ITEMS], len(found) <= _MOST_ITEMS
-        if len(found) > _MOST_ITEMS:
+            return prompts[:_MOST_ITEMS], len(prompts) <= _MOST_ITEMS
+        if len(prompts) > _MOST_ITEMS:
             break
-    return found[:_MOST_ITEMS], False
+    return prompts[:_MOST_ITEMS], False
 
 
 async def read_resource(client: Any, uri: str) -> list[Any]:
