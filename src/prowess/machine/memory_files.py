@@ -69,7 +69,7 @@ class FilesInMemory:
             raise NotADirectoryError(20, "Not a directory", path)
         base = real.rstrip("/") + "/"
         names = set(self._folders.get(real, ()))
-        # Links are in no index: tests change `links` directly, and there are few.
+        # Links are in no index, because there are few.
         inside = [link for link in self.links if link.startswith(base)]
         names.update(link[len(base) :].split("/")[0] for link in inside)
         return [self._describe(f"{base}{name}", name) for name in sorted(names)]
