@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -332,6 +331,6 @@ def _name_label(rule: RootRule, template: str) -> str:
 
 def _name_provider(template: str) -> str:
     """`{ancestor}/.claude/skills` and `{claude}/skills` → claude, `{ancestor}/skills` → folder."""
-    parts = [part.strip("{}").lstrip(".") for part in re.split(r"[/\\]", template)]
+    parts = [part.strip("{}").lstrip(".") for part in template.replace("\\", "/").split("/")]
     words = [part for part in parts if part not in _NO_PROVIDERS]
     return words[-1] if words else "folder"
