@@ -46,14 +46,17 @@ class Parsed(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What a scan keeps of a file: what its header means under the rules of one root of one host.
 
     It has no path, so it can be kept for as long as the file does not change. The whole header and
-    the mappings of the manifest, which few need, stay packed. `shown` is None where name and
-    description are those of the manifest and there is nothing else, as for most skills.
+    the mappings of the manifest, which few need, stay packed. So does the rest of the manifest
+    beside name and description, because it is the same for many skills. `shown` is None where name
+    and description are those of the manifest and there is nothing else, as for most skills.
     """
 
     root: str
     default_name: str
+    name: str | None
+    description: str | None
+    manifest: bytes
     frontmatter: bytes
-    manifest: Manifest
     details: bytes = b""
     shown: Shown | None = None
     valid: bool = True
@@ -99,6 +102,8 @@ class CandidateReader:
                 refuse_warnings=True,
             )
         self._refuse_warnings = refuse_warnings
+        self._manifests: dict[bytes, Manifest] = {}
+        self._decode_manifest = msgspec.msgpack.Decoder(Manifest).decode
         self._load_file: Loader = partial(load_file, plain_files, header, self._most_bytes)
 
     def read_file(self, candidate: Candidate) -> Claim:
@@ -122,7 +127,9 @@ class CandidateReader:
             return _refuse_large(candidate, kept.size, self._limits.file_bytes)
         if kept.links > 1 and not root.hard_links:
             return _refuse_linked(candidate, kept.links)
-        claim = _claim(candidate, kept.reading, self._load_file, kept.stamp, candidate.location)
+        claim = self._claim(
+            candidate, kept.reading, self._load_file, kept.stamp, candidate.location
+        )
         if self._fields.companion and claim.skill is not None:
             self._read_companion(claim)
         return claim
@@ -162,7 +169,61 @@ class CandidateReader:
             return _refuse_large(candidate, len(data), self._limits.file_bytes)
         parsed = self._parse(self._read_header(data), candidate, data)
         loader = partial(_load_fetched, fetch, self._header, self._most_bytes)
-        return _claim(candidate, parsed, loader, None, None)
+        return self._claim(candidate, parsed, loader, None, None)
+
+    def _claim(
+        self,
+        candidate: Candidate,
+        parsed: Parsed,
+        loader: Loader,
+        stamp: Stamp | None,
+        file: str | None,
+    ) -> Claim:
+        """The claim of a candidate that was read: with its skill, or with the reason why not."""
+        diagnostics = parsed.diagnostics
+        if diagnostics:
+            diagnostics = add_file(diagnostics, candidate.location)
+        shown = parsed.shown
+        if shown is None:
+            name, description = parsed.name or "", parsed.description
+            label = hidden = None
+        else:
+            name, description = shown.name, shown.description
+            label, hidden = shown.label, shown.hidden_because
+        if candidate.prefix:
+            name = f"{candidate.prefix}:{name}"
+            label = label and f"{candidate.prefix}:{label}"
+        if not parsed.valid:
+            return _refuse(candidate, diagnostics, name=name)
+        root = candidate.root
+        skill = Skill(
+            name=name,
+            description=description,
+            location=candidate.location,
+            folder=candidate.folder,
+            scope=root.scope,
+            source=root.source,
+            declared=self._unpack_manifest(parsed),
+            packed_details=parsed.details,
+            packed_frontmatter=parsed.frontmatter,
+            label=label,
+            real=candidate.real,
+            stamp=stamp,
+            file=file,
+            loader=loader,
+        )
+        return Claim(candidate, name, skill, [], diagnostics, hidden)
+
+    def _unpack_manifest(self, parsed: Parsed) -> Manifest:
+        rest = self._manifests.get(parsed.manifest)
+        if rest is None:
+            rest = self._decode_manifest(parsed.manifest)
+            if rest.hooks is None:
+                # Nothing in it that a caller could change, so skills can share it.
+                self._manifests[parsed.manifest] = rest
+        return msgspec.structs.replace(
+            rest, name=parsed.name, description=parsed.description, metadata={}
+        )
 
     def _read(self, candidate: Candidate) -> KeptReading[Parsed]:
         """Read the beginning of a file. Where the header does not end in it, more is read, as much
@@ -215,13 +276,18 @@ class CandidateReader:
             from prowess.parse.lint.field_locations import locate_in_file
 
             diagnostics = locate_in_file(diagnostics, data, self._header)
+        manifest = understood.manifest
+        shown = _find_shown(understood, is_clean=root.clean_descriptions)
+        details = _take_details(manifest, reading.frontmatter)
         return Parsed(
             root.id,
             candidate.default_name,
+            manifest.name,
+            manifest.description,
+            _pack_rest(manifest),
             _pack(reading.frontmatter),
-            understood.manifest,
-            _take_details(understood.manifest, reading.frontmatter),
-            _find_shown(understood, is_clean=root.clean_descriptions),
+            details,
+            shown,
             valid and reading.valid,
             diagnostics,
         )
@@ -283,49 +349,6 @@ def _drop_fields(reading: HeaderReading, ignored: tuple[str, ...]) -> HeaderRead
     return msgspec.structs.replace(reading, frontmatter=kept)
 
 
-def _claim(
-    candidate: Candidate,
-    parsed: Parsed,
-    loader: Loader,
-    stamp: Stamp | None,
-    file: str | None,
-) -> Claim:
-    """The claim of a candidate that was read: with its skill, or with the reason why not."""
-    diagnostics = parsed.diagnostics
-    if diagnostics:
-        diagnostics = add_file(diagnostics, candidate.location)
-    manifest, shown = parsed.manifest, parsed.shown
-    if shown is None:
-        name, description = manifest.name or "", manifest.description
-        label = hidden = None
-    else:
-        name, description = shown.name, shown.description
-        label, hidden = shown.label, shown.hidden_because
-    if candidate.prefix:
-        name = f"{candidate.prefix}:{name}"
-        label = label and f"{candidate.prefix}:{label}"
-    if not parsed.valid:
-        return _refuse(candidate, diagnostics, name=name)
-    root = candidate.root
-    skill = Skill(
-        name=name,
-        description=description,
-        location=candidate.location,
-        folder=candidate.folder,
-        scope=root.scope,
-        source=root.source,
-        declared=manifest,
-        packed_details=parsed.details,
-        packed_frontmatter=parsed.frontmatter,
-        label=label,
-        real=candidate.real,
-        stamp=stamp,
-        file=file,
-        loader=loader,
-    )
-    return Claim(candidate, name, skill, [], diagnostics, hidden)
-
-
 def _take_details(manifest: Manifest, frontmatter: dict[str, Any]) -> bytes:
     """Take the mappings that no stage of a scan needs out of a manifest, and pack them.
 
@@ -342,6 +365,13 @@ def _take_details(manifest: Manifest, frontmatter: dict[str, Any]) -> bytes:
     if metadata:
         _set(manifest, "metadata", {})
     return packed
+
+
+def _pack_rest(manifest: Manifest) -> bytes:
+    """A manifest without name and description, packed. It is made for this and used up by it."""
+    _set(manifest, "name", None)
+    _set(manifest, "description", None)
+    return _pack(manifest)
 
 
 def _report_misnamed(name: str, pattern: str) -> Diagnostic:

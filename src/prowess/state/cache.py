@@ -21,7 +21,7 @@ from prowess.ports import FileSystem, FolderItem, Head, KeptReading, Stamp
 
 T = TypeVar("T")
 
-_FORMAT = 4
+_FORMAT = 5
 # A file that changes again within one tick of the clock after it was read keeps its stamp. What is
 # younger than a tick is therefore not kept, and read again next time. A time in whole seconds
 # comes from a coarse clock.
