@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 
 from pydantic_ai import CancellationToken
@@ -38,18 +38,25 @@ from prowess.agent.events import (
 from prowess.agent.hooks.prompts import PromptHooks
 from prowess.agent.hooks.skill_hooks import restore_hooks
 from prowess.agent.input_lines import converse
+from prowess.agent.jobs.values import JobRunner, SubagentSpec
 from prowess.agent.message_queue import MessageQueue
 from prowess.agent.models import ModelSource
 from prowess.agent.prompt_content import add_media
 from prowess.agent.session_file import SavedSession
 from prowess.agent.settings_warnings import list_settings_warnings
 from prowess.agent.shipped.commands import register_commands
+from prowess.agent.subagent_turn import open_subagent
 from prowess.agent.transcript import Transcript, open_session_file
 from prowess.agent.turn import Limits, LoopResult, fail_unexpectedly
+from prowess.agent.typed_text import (
+    check_text,
+    find_own_command,
+    runs_apart,
+    runs_in_background,
+)
 from prowess.agent.unknown_calls import render_unknown
 from prowess.agent.worker import Worker
 from prowess.agent.workers import Watch, Workers
-from prowess.conversation.slash_commands import RunResult
 from prowess.errors import ProwessError, UsageError
 from prowess.errors.activation import NotPermitted, Unavailable, UntrustedTool
 from prowess.machine.event_loop import is_loop_running, run_in_thread
@@ -60,7 +67,6 @@ from prowess.telemetry import observe
 
 _LOG = logging.getLogger(__name__)
 USUAL_LIMITS = Limits()
-_OWN_COMMANDS = ("/compact", "/clear")
 # How long a scan is new: programs that open a session and use it at once need no second one.
 _FRESH_SECONDS = 1.0
 _NOT_ALLOWED = (NotPermitted, Unavailable, UntrustedTool)
@@ -78,7 +84,9 @@ class Session:
     `record` is a file for a script of the session. `resume` goes on with a session that was kept,
     as a new one with `fork`. Without `keep` nothing is written to disk. `taken` are the names of
     commands that the program around it has itself, `servers` MCP servers besides those of the
-    settings.
+    settings. With `jobs`, sub-agents in the background are jobs where that is possible: they go on
+    when the program ends, and report when the session is resumed. `job` is the one that the session
+    itself works for.
     """
 
     def __init__(
@@ -95,6 +103,8 @@ class Session:
         keep: bool = True,
         taken: Iterable[str] = (),
         servers: Sequence[McpServer] = (),
+        jobs: JobRunner | None = None,
+        job: str = "",
     ) -> None:
         self.skills = skills
         self._approver = approver
@@ -105,7 +115,7 @@ class Session:
         self.models = ModelSource(model, own.agent, skills.facts, skills.project.files, record)
         # Agents that a command starts use the model that the session has then.
         register_commands(skills, find_model=lambda: self.models.reusable_name)
-        file = open_session_file(skills, resume, fork=fork) if keep else None
+        file = open_session_file(skills, resume, fork=fork, job=job) if keep else None
         self.id = file.header.id if file else f"unsaved-{time.time_ns():x}"
         self._transcript = Transcript(file, resume)
         self._is_resumed = resume is not None
@@ -115,26 +125,35 @@ class Session:
             self.models,
             approver,
             session=self.id,
-            transcript=self._transcript.path,
+            transcript=self._transcript,
             limits=limits,
             read_only=read_only,
-            log=self._transcript.call_log,
             emit=self._emit,
             wait_until_shown=self._wait_until_shown,
             taken=taken,
             servers=servers,
+            runner=jobs,
         )
         self._prompts = PromptHooks(self._workers.main_hooks, is_resumed=resume is not None)
         self.conversation = self._workers.open_conversation(resume.conversation if resume else None)
-        if resume is not None:
-            restored = restore_hooks(resume.hooks, self.conversation, skills)
-            self._workers.main_hooks.add(restored.hooks)
-            self._start_warnings += restored.warnings
+        self._kept_hooks = {} if resume is None else resume.hooks
+        self._restore_hooks()
+        self._jobs = jobs
         self._queue = MessageQueue()
         self._main: Worker | None = None
         self._events: asyncio.Queue[Event | None] | None = None
         self._started = False
         self._sync: asyncio.Runner | None = None
+
+    def _restore_hooks(self) -> None:
+        """Let the hooks apply that applied when the session was left."""
+        if not self._kept_hooks:
+            return
+        restored = restore_hooks(self._kept_hooks, self.conversation, self.skills)
+        main = self._workers.main_hooks
+        main.add(restored.hooks)
+        main.digests.update(restored.digests)
+        self._start_warnings += restored.warnings
 
     # Turns
 
@@ -156,6 +175,10 @@ class Session:
         text = f"/compact {instructions}".strip()
         return self._stream_turn(text, lambda plain: self._compact(instructions))
 
+    def work_on(self, subagent: SubagentSpec, text: str) -> AsyncGenerator[Event, None]:
+        """Run one turn in which a sub-agent of another session works on its task; see `send`."""
+        return self._stream_turn(text, lambda plain: self._work_as(subagent, text))
+
     def clear(self) -> None:
         """Forget the conversation: the next turn begins with no messages and no loaded skills.
 
@@ -166,11 +189,12 @@ class Session:
         self._clear()
 
     async def _stream_turn(self, text: str, work: _Work) -> AsyncGenerator[Event, None]:
-        _check_text(text)
+        check_text(text)
         if self._events is not None:
             raise UsageError("The session is still working on a turn.")
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self._events, self._workers.token = queue, CancellationToken()
+        self._workers.is_left = False
         task = asyncio.create_task(self._run_turn(text, work))
         task.add_done_callback(lambda _: queue.put_nowait(None))
         try:
@@ -180,7 +204,8 @@ class Session:
             await task
         finally:
             if not task.done():
-                self.interrupt()
+                # Whoever reads no more has ended, or is about to.
+                self.leave()
                 task.cancel()
                 await asyncio.wait([task])
             self._events = None
@@ -211,7 +236,7 @@ class Session:
         when it would stop (`FOLLOW_UP`). If no model is at work it is a plain prompt, which `send`
         takes; it is in `undelivered` until then.
         """
-        _check_text(text)
+        check_text(text)
         main = self._main
         if main is None or not main.loop.is_working:
             # `send` interprets it; a command in it must not run twice.
@@ -222,15 +247,15 @@ class Session:
         typed = await self.conversation.run_async(text, key=key, streaming=True)
         if isinstance(typed, Notice):
             raise UsageError(typed.message)
-        if not main.loop.is_working or _find_own_command(typed):
+        if not main.loop.is_working or find_own_command(typed):
             return self._queue.add_prompt(text, typed)
-        if isinstance(typed, Message) and _runs_in_background(typed):
+        if isinstance(typed, Message) and runs_in_background(typed):
             attached = await self._workers.attach(files, self.conversation)
-            if not self._workers.start_typed(typed, main, attached):
+            if not await self._workers.start_typed(typed, main, attached):
                 # It ended while the files were read.
                 return self._queue.add_prompt(text, typed)
             return Delivery.STEER
-        if _runs_apart(typed):
+        if runs_apart(typed):
             return self._queue.add_prompt(text, typed)
         if isinstance(typed, ToolReply):
             self._emit(TextDelta(text=typed.text))
@@ -269,8 +294,17 @@ class Session:
         return tuple(self._transcript.messages)
 
     def interrupt(self) -> None:
-        """Stop the turn that is running; may be called from any thread."""
+        """Stop the turn that is running and its jobs; may be called from any thread."""
         self._workers.interrupt()
+
+    def leave(self) -> None:
+        """Stop the turn that is running, but not its jobs; may be called from any thread."""
+        self._workers.leave()
+
+    @property
+    def waiting_jobs(self) -> Mapping[str, str]:
+        """The names of sub-agents whose report has not come, by the ids of their jobs."""
+        return dict(self._transcript.jobs)
 
     def close(self) -> None:
         """End the MCP servers of the session, and close its files and its event loop if any.
@@ -282,6 +316,8 @@ class Session:
             self._sync.close()
             self._sync = None
         self._workers.close()
+        if self._jobs is not None:
+            self._jobs.close()
         self.models.close()
         self._transcript.close()
 
@@ -392,7 +428,7 @@ class Session:
             return LoopResult(status="refused", reason=typed.message.rstrip("."))
         if isinstance(typed, ToolReply):
             return self._reply(typed.text)
-        command = _find_own_command(typed)
+        command = find_own_command(typed)
         if command is not None:
             return await self._run_own_command(*command)
         worker = await self._open_main()
@@ -403,12 +439,37 @@ class Session:
             forked = await self._workers.load_typed(typed, worker, attached)
             if forked is not None:
                 return self._keep_forked(text, forked, worker)
-        if self._transcript.unknown:
-            prompt = f"{render_unknown(self._transcript.unknown)}\n\n{prompt}"
-        prompt = self._prompts.add_context(prompt)
+        prompt = self._prompts.add_context(await self._add_news(prompt, worker))
         self._prompts.forget_context()
         media = self._workers.list_media(typed, attached, worker)
         result = await self._workers.work(worker, add_media(prompt, media))
+        self._transcript.messages = worker.loop.history
+        return result
+
+    async def _add_news(self, prompt: str, worker: Worker) -> str:
+        """A prompt, after what the model must know of the time before it."""
+        news = []
+        if self._transcript.unknown:
+            news.append(render_unknown(self._transcript.unknown))
+        jobs = self._workers.jobs
+        if jobs is not None:
+            news += await jobs.collect(worker, self._workers.spending)
+        return "\n\n".join((*news, prompt))
+
+    async def _work_as(self, subagent: SubagentSpec, text: str) -> LoopResult:
+        await self.models.wait()
+        assignment, worker = await open_subagent(
+            self._workers,
+            subagent,
+            text,
+            self.conversation,
+            kept_hooks=self._kept_hooks,
+            watch=self._watch,
+        )
+        self._main = worker
+        worker.loop.history = self._transcript.messages
+        task = await self._add_news(assignment.prompt, worker)
+        result = await self._workers.carry_out(assignment._replace(prompt=task), worker)
         self._transcript.messages = worker.loop.history
         return result
 
@@ -464,10 +525,14 @@ class Session:
                 "",
                 self.models.open(),
                 self.conversation,
-                watch=Watch(self._transcript.note, self._note_delivered, self._replace_history),
+                watch=self._watch,
             )
             self._main.loop.history = self._transcript.messages
         return self._main
+
+    @property
+    def _watch(self) -> Watch:
+        return Watch(self._transcript.note, self._note_delivered, self._replace_history)
 
     def _replace_history(self, messages: Sequence[ModelMessage]) -> None:
         """Write down the messages after a compaction."""
@@ -519,35 +584,6 @@ class Session:
             _LOG.debug("%s %s", self.id, render_event(event))
         if self._events is not None:
             self._events.put_nowait(event)
-
-
-def _check_text(text: str) -> None:
-    """Raise `UsageError` for what no model can be sent."""
-    if not text.strip():
-        raise UsageError("The prompt is empty.")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise UsageError("The prompt is not valid UTF-8.") from None
-
-
-def _runs_apart(typed: RunResult) -> bool:
-    """Whether a sub-agent answers, which cannot steer the model that works."""
-    return isinstance(typed, Message) and any(one.fork for one in typed.requests.values())
-
-
-def _runs_in_background(message: Message) -> bool:
-    """Whether a sub-agent answers while the model that works goes on."""
-    forks = [one for one in message.requests.values() if one.fork]
-    return bool(forks) and bool(forks[0].background)
-
-
-def _find_own_command(typed: RunResult) -> tuple[str, str] | None:
-    """A command of the session itself and its arguments, where no skill has the name."""
-    if not isinstance(typed, Plain):
-        return None
-    word, _, arguments = typed.text.strip().partition(" ")
-    return (word[1:], arguments.strip()) if word in _OWN_COMMANDS else None
 
 
 def _make_reason(error: ProwessError) -> str:

@@ -24,7 +24,7 @@ _SUFFIX = ".jsonl"
 
 
 class SessionHeader(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a session is. `parent` is the session that it was forked from."""
+    """What a session is. `parent` is the session that it was forked from, `job` that of its job."""
 
     version: int = msgspec.field(default=VERSION, name="prowess-session")
     id: str
@@ -32,6 +32,7 @@ class SessionHeader(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     host: str
     created: str
     parent: str | None = None
+    job: str = ""
 
 
 class _Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
@@ -71,6 +72,19 @@ class ResultRecord(_Record, frozen=True, kw_only=True, tag="result"):
 
 class ToldRecord(_Record, frozen=True, kw_only=True, tag="told"):
     """The model has been told of the calls so far whose outcome is unknown."""
+
+
+class JobRecord(_Record, frozen=True, kw_only=True, tag="job"):
+    """A sub-agent is about to work as a job, which may outlive the session."""
+
+    job: str
+    name: str
+
+
+class ReportedRecord(_Record, frozen=True, kw_only=True, tag="reported"):
+    """The model has the report of a job, so that nobody waits for it any more."""
+
+    job: str
 
 
 class HooksRecord(_Record, frozen=True, kw_only=True, tag="hooks"):
@@ -113,6 +127,8 @@ Record = (
     | CallRecord
     | ResultRecord
     | ToldRecord
+    | JobRecord
+    | ReportedRecord
     | HooksRecord
     | HistoryRecord
     | EndRecord
@@ -141,12 +157,13 @@ class SavedSession(msgspec.Struct, kw_only=True):
     """A session as it was kept. `is_damaged` if its end could not be read.
 
     `conversation` is what the conversation saved last, `hooks` the skills whose hooks apply, with
-    the digest of each.
+    the digest of each. `jobs` are sub-agents that have not reported, by the id of their job.
     """
 
     header: SessionHeader
     turns: list[SavedTurn] = []
     hooks: dict[str, str] = {}
+    jobs: dict[str, str] = {}
     conversation: str | None = None
     is_damaged: bool = False
 
@@ -183,7 +200,13 @@ class SessionFile:
 
     @classmethod
     def create(
-        cls, facts: Facts, *, cwd: str, host: str, parent: SavedSession | None = None
+        cls,
+        facts: Facts,
+        *,
+        cwd: str,
+        host: str,
+        parent: SavedSession | None = None,
+        job: str = "",
     ) -> SessionFile:
         """A new session; with a parent, one that begins with all that is in it."""
         header = SessionHeader(
@@ -192,6 +215,7 @@ class SessionFile:
             host=host,
             created=time.strftime("%Y-%m-%dT%H:%M:%S%z"),
             parent=None if parent is None else parent.header.id,
+            job=job,
         )
         made = cls(header, AppendFile.create(_find_path(facts, header.id)))
         # Not synced: nothing is lost with it, and whatever is synced later takes it along.
@@ -225,6 +249,14 @@ class SessionFile:
     def note_hooks(self, skill: str, digest: str) -> None:
         """Write down that the hooks of a skill apply from now on."""
         self._append(HooksRecord(skill=skill, digest=digest), sync=True)
+
+    def note_job(self, job: str, name: str) -> None:
+        """Write down a job before it is added, so that it is never forgotten."""
+        self._append(JobRecord(job=job, name=name), sync=True)
+
+    def note_reported(self, job: str) -> None:
+        """Write down that the model has the report of a job."""
+        self._append(ReportedRecord(job=job), sync=True)
 
     def note_told(self) -> None:
         """Write down that the model knows of every call whose outcome is unknown."""
@@ -275,15 +307,21 @@ def load_session(facts: Facts, id: str) -> SavedSession:
     return session
 
 
-def list_sessions(facts: Facts, *, cwd: str | None = None, most: int = 50) -> list[SavedSession]:
-    """The latest sessions, newest first; with `cwd` only those of that folder."""
+def list_sessions(
+    facts: Facts, *, cwd: str | None = None, most: int = 50, with_jobs: bool = True
+) -> list[SavedSession]:
+    """The latest sessions, newest first; with `cwd` only those of that folder.
+
+    Without `with_jobs`, those that a person has, and none in which a job works.
+    """
     found = []
     for name in list_newest(_find_folder(facts), _SUFFIX):
         try:
             session = load_session(facts, name.removesuffix(_SUFFIX))
         except UsageError:
             continue
-        if cwd in (None, session.header.cwd):
+        is_wanted = with_jobs or not session.header.job
+        if is_wanted and cwd in (None, session.header.cwd):
             found.append(session)
         if len(found) == most:
             break
@@ -296,6 +334,9 @@ def _add(session: SavedSession, record: Record) -> None:
         return
     if not session.turns:
         return
+    if isinstance(record, JobRecord | ReportedRecord | HooksRecord):
+        _add_of_session(session, record)
+        return
     turn = session.turns[-1]
     match record:
         case MessagesRecord(messages=messages):
@@ -307,8 +348,6 @@ def _add(session: SavedSession, record: Record) -> None:
         case ToldRecord():
             for one in session.turns:
                 one.calls.clear()
-        case HooksRecord(skill=skill, digest=digest):
-            session.hooks[skill] = digest
         case HistoryRecord():
             _replace_history(session, record)
         case EndRecord(messages=messages):
@@ -317,6 +356,19 @@ def _add(session: SavedSession, record: Record) -> None:
             session.conversation = record.conversation
             if bytes(messages):
                 turn.messages = [messages]
+
+
+def _add_of_session(
+    session: SavedSession, record: JobRecord | ReportedRecord | HooksRecord
+) -> None:
+    """Add what stays when its turn ends."""
+    match record:
+        case JobRecord(job=job, name=name):
+            session.jobs[job] = name
+        case ReportedRecord(job=job):
+            session.jobs.pop(job, None)
+        case HooksRecord(skill=skill, digest=digest):
+            session.hooks[skill] = digest
 
 
 def _replace_history(session: SavedSession, record: HistoryRecord) -> None:

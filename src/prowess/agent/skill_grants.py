@@ -58,9 +58,12 @@ class SkillGrants:
         hooks = list_skill_hooks(skill, requests, worker.context.conversation)
         for warning in list_unsupported(hooks):
             self._emit(msgspec.structs.replace(warning, agent=worker.name))
-        if hooks and worker.depth == 0:
-            # Written down at once: a guard must be there again even after a kill.
-            worker.context.log.note_hooks(skill, digest_hooks(requests))
+        if hooks:
+            digest = digest_hooks(requests)
+            worker.context.hooks.digests[skill] = digest
+            if worker.is_kept:
+                # Written down at once: a guard must be there again even after a kill.
+                worker.context.log.note_hooks(skill, digest)
         worker.context.hooks.add(hooks)
 
     def open_model(self, name: str, definition: AgentDefinition, requests: SkillRequests) -> Model:

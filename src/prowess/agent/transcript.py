@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, repair_messages
 
+from prowess.agent.background import find_reported
 from prowess.agent.session_file import (
     CallRecord,
     EndRecord,
@@ -23,13 +24,15 @@ class Transcript:
     """What was said in a session so far. Without a file, nothing is kept on disk.
 
     `turns` is the number of the last turn. `unknown` are calls that may have happened before the
-    session was resumed, until the model has been told of them.
+    session was resumed, until the model has been told of them. `jobs` are the names of sub-agents
+    that work as jobs, by the job's id, until the model has their report.
     """
 
     def __init__(self, file: SessionFile | None, resumed: SavedSession | None = None) -> None:
         self.messages: list[ModelMessage] = []
         self.turns = 0
         self.unknown: tuple[CallRecord, ...] = ()
+        self.jobs: dict[str, str] = {}
         self._file = file
         # Where the messages of the turn begin, and those of them that are in the file.
         self._turn_start = 0
@@ -40,6 +43,7 @@ class Transcript:
             self.messages = repair_messages(kept)
             self.turns = len(resumed.turns)
             self.unknown = resumed.unknown
+            self.jobs = dict(resumed.jobs)
 
     @property
     def path(self) -> str:
@@ -64,6 +68,17 @@ class Transcript:
             self._written += messages
             self._file.note_messages(_dump(messages))
         self._note_told(messages)
+
+    def note_job(self, job: str, name: str) -> None:
+        """Write down that a sub-agent will work as a job. Raises `MachineError`."""
+        if self._file is not None:
+            self._file.note_job(job, name)
+        self.jobs[job] = name
+
+    def note_reported(self, job: str) -> None:
+        """Write down that the report of a job is in the messages."""
+        if self.jobs.pop(job, None) is not None and self._file is not None:
+            self._file.note_reported(job)
 
     def replace(self, messages: Sequence[ModelMessage], conversation: str) -> None:
         """Write down messages that take the place of all before; now they are those of the turn.
@@ -104,7 +119,9 @@ class Transcript:
             self._file.close()
 
     def _note_told(self, messages: Sequence[ModelMessage]) -> None:
-        """Forget calls of unknown outcome once the messages that are kept tell of them."""
+        """Forget what the messages that are kept tell the model: reports, and unknown outcomes."""
+        for job in find_reported(self.jobs, messages) if self.jobs else ():
+            self.note_reported(job)
         if not self.unknown or not is_told(self.unknown, messages):
             return
         self.unknown = ()
@@ -112,11 +129,15 @@ class Transcript:
             self._file.note_told()
 
 
-def open_session_file(skills: Skills, resumed: SavedSession | None, *, fork: bool) -> SessionFile:
+def open_session_file(
+    skills: Skills, resumed: SavedSession | None, *, fork: bool, job: str = ""
+) -> SessionFile:
     """The file of a new session, of one that goes on, or of a copy that goes on in its place."""
     if resumed is not None and not fork:
         return SessionFile.resume(skills.facts, resumed)
-    return SessionFile.create(skills.facts, cwd=skills.cwd, host=skills.host, parent=resumed)
+    return SessionFile.create(
+        skills.facts, cwd=skills.cwd, host=skills.host, parent=resumed, job=job
+    )
 
 
 def _dump(messages: Sequence[ModelMessage]) -> bytes:

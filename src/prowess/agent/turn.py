@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from prowess.agent.events import Status
+from prowess.agent.events import RequestFinished, Status
 from prowess.text.display import count_words
 
 if TYPE_CHECKING:
@@ -61,11 +61,9 @@ class Spending:
     @property
     def seconds_left(self) -> float | None:
         """The time that is left; None is no limit."""
-        if self._limits.seconds is None:
-            return None
-        used = time.monotonic() - self._started
+        seconds = self.left.seconds
         # pydantic-ai takes no limit of zero.
-        return max(self._limits.seconds - used, 0.001)
+        return None if seconds is None else max(seconds, 0.001)
 
     def begin_request(self) -> None:
         """Count a request before it is sent, because agents may work at the same time."""
@@ -83,6 +81,32 @@ class Spending:
         self.output_tokens += response.usage.output_tokens
         if cost is not None:
             self.cost = (self.cost or 0.0) + cost
+
+    def add_finished(self, request: RequestFinished) -> None:
+        """Count a request of an agent that works in another process."""
+        self._begun += 1
+        self.requests += 1
+        self.input_tokens += request.input_tokens
+        self.output_tokens += request.output_tokens
+        if request.cost is not None:
+            self.cost = (self.cost or 0.0) + request.cost
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the turn may not use more."""
+        left = self.left
+        amounts = (left.turns, left.cost, left.seconds)
+        return any(amount is not None and amount <= 0 for amount in amounts)
+
+    @property
+    def left(self) -> Limits:
+        """What the turn may still use."""
+        most, used = self._limits, time.monotonic() - self._started
+        return Limits(
+            turns=None if most.turns is None else max(most.turns - self._begun, 0),
+            cost=None if most.cost is None else max(most.cost - (self.cost or 0.0), 0.0),
+            seconds=None if most.seconds is None else max(most.seconds - used, 0.0),
+        )
 
     def check_cost(self) -> None:
         """Stop an agent once the turn has cost too much."""

@@ -23,10 +23,11 @@ def render_unknown(calls: Sequence[CallRecord]) -> str:
 def is_told(calls: Sequence[CallRecord], messages: Sequence[ModelMessage]) -> bool:
     """Whether a prompt among the messages begins with what is said of these calls."""
     notice = render_unknown(calls)
-    return any(prompt.startswith(notice) for prompt in _list_prompts(messages))
+    return any(prompt.startswith(notice) for prompt in list_prompts(messages))
 
 
-def _list_prompts(messages: Sequence[ModelMessage]) -> Iterator[str]:
+def list_prompts(messages: Sequence[ModelMessage]) -> Iterator[str]:
+    """The texts of all prompts among messages."""
     for message in messages:
         for part in message.parts:
             if isinstance(part, UserPromptPart):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -13,8 +13,8 @@ from pydantic_ai.models import Model
 from pydantic_ai.toolsets import AbstractToolset
 
 from prowess.activate.slash.messages import Message
-from prowess.agent.attachments import NOTHING_ATTACHED, Attached, select_images
-from prowess.agent.background import BackgroundTasks
+from prowess.agent.attachments import Attached, select_images
+from prowess.agent.background import BackgroundTasks, render_started
 from prowess.agent.compaction import AGENT, INSTRUCTIONS, Compactor
 from prowess.agent.configuration import Configuration
 from prowess.agent.definitions import (
@@ -28,6 +28,7 @@ from prowess.agent.hooks.process import HookPlace
 from prowess.agent.hooks.session_hooks import AgentHooks
 from prowess.agent.hooks.setup import open_hooks
 from prowess.agent.instructions import render_instructions
+from prowess.agent.jobs.values import JobRunner, TurnSpec
 from prowess.agent.loop import AgentLoop
 from prowess.agent.mcp_tools import open_mcp_tools
 from prowess.agent.models import ModelSource
@@ -35,10 +36,12 @@ from prowess.agent.permissions import Granted
 from prowess.agent.prompt_content import Prompt, add_media, select_media, takes_images
 from prowess.agent.shipped.toolset import open_shipped_tools
 from prowess.agent.skill_grants import SkillGrants
+from prowess.agent.subagent_jobs import Assignment, Block, SubagentJobs
 from prowess.agent.tools.bash import BashTool
 from prowess.agent.tools.plan import Access, Plan
 from prowess.agent.tools.web import WebTool
-from prowess.agent.toolset import CallContext, CallLog, Turn, build_toolset
+from prowess.agent.toolset import CallContext, Turn, build_toolset
+from prowess.agent.transcript import Transcript
 from prowess.agent.turn import Limits, LoopResult, Spending
 from prowess.agent.worker import Worker
 from prowess.agent.workspace import Workspace
@@ -47,7 +50,7 @@ from prowess.errors import UsageError
 from prowess.machine.event_loop import run_in_thread
 from prowess.model.activation import Activation, SkillRequests
 from prowess.model.mcp import McpServer
-from prowess.model.permission import Action, Decision
+from prowess.model.permission import Action, Decision, Rule
 from prowess.ports import Approver
 from prowess.present.tokens import estimate_tokens
 from prowess.runtime import Skills
@@ -57,21 +60,6 @@ from prowess.text.display import count_words
 # A skill that runs in a sub-agent may load one that does, too, but not without end.
 _MOST_DEPTH = 3
 _SPOKEN = (TextDelta, ThinkingDelta)
-Block = Mapping[str, Any]
-
-
-class Assignment(NamedTuple):
-    """What a sub-agent is given: a name, a task, its kind, and what its skill asks for.
-
-    `blocks` are the images and files of the skill, `attached` is what the user attached.
-    """
-
-    name: str
-    prompt: str
-    definition: AgentDefinition
-    requests: SkillRequests
-    blocks: tuple[Block, ...] = ()
-    attached: Attached = NOTHING_ATTACHED
 
 
 class Watch(NamedTuple):
@@ -90,7 +78,11 @@ class Workers:
 
     `token` interrupts the turn that is running. `refusals` are the calls of the turn that needed an
     approval and got none, whoever made them. `spending` is what all agents of the turn have used.
+    `definitions` are the kinds of agents that there are. With a `runner`, sub-agents in the
+    background are `jobs`, which go on if the program `is_left`.
     """
+
+    jobs: SubagentJobs | None = None
 
     def __init__(
         self,
@@ -100,24 +92,25 @@ class Workers:
         approver: Approver | None,
         *,
         session: str,
-        transcript: str,
+        transcript: Transcript,
         limits: Limits,
         read_only: bool,
-        log: CallLog,
         emit: Callable[[Event], None],
         wait_until_shown: Callable[[], Awaitable[None]],
         taken: Iterable[str] = (),
         servers: Sequence[McpServer] = (),
+        runner: JobRunner | None = None,
     ) -> None:
         self.token = CancellationToken()
+        self.is_left = False
         self.refusals: list[str] = []
         self.spending = Spending(limits)
-        self._skills = skills
+        self.skills = skills
         self._models = models
         self._approver = approver
         self._session = session
         self._limits = limits
-        self._log = log
+        self._log = transcript.call_log
         self._emit = emit
         self._wait_until_shown = wait_until_shown
         self._taken = tuple(taken)
@@ -125,7 +118,7 @@ class Workers:
         self._workspace = Workspace(skills, configuration, approver, read_only=read_only)
         self._grants = SkillGrants(skills, models, emit)
         self._refused_links: list[str] = []
-        self._definitions = _open_definitions(
+        self.definitions = _open_definitions(
             skills, configuration, self._workspace.root, on_refused=self._refused_links.append
         )
         self._mcp = open_mcp_tools(skills, configuration, emit, servers, read_only=read_only)
@@ -137,7 +130,7 @@ class Workers:
                 session=session,
                 cwd=skills.cwd,
                 project=self._workspace.root,
-                transcript=transcript,
+                transcript=transcript.path,
             ),
             self._workspace.runner,
             emit=emit,
@@ -145,11 +138,33 @@ class Workers:
             interrupt=self.interrupt,
         )
         self.main_hooks = self.hooks.open_agent("")
+        # An editor's servers end with this process, and what is not kept gets no report.
+        if runner is not None and transcript.path and not servers:
+            self.jobs = SubagentJobs(
+                runner,
+                skills,
+                models,
+                approver,
+                transcript,
+                read_only=read_only,
+                emit=emit,
+                is_ended=self.is_ended,
+                note_refusal=self.refusals.append,
+            )
 
     def interrupt(self) -> None:
         """Stop the turn that is running; may be called from any thread."""
         # Each turn has a token of its own.
         self.token.cancel()
+
+    def leave(self) -> None:
+        """Stop the turn that is running, but not its jobs; may be called from any thread."""
+        self.is_left = True
+        self.token.cancel()
+
+    def is_ended(self) -> bool:
+        """Whether the user or a limit ended the turn, and so everything that it started."""
+        return (self.token.cancelled and not self.is_left) or self.spending.is_exhausted
 
     def close(self) -> None:
         """End the MCP servers of the session."""
@@ -160,7 +175,7 @@ class Workers:
 
     def open_conversation(self, saved: str | None = None) -> Conversation:
         """A conversation with the skills, for one agent."""
-        return self._skills.conversation(
+        return self.skills.conversation(
             session=self._session,
             approver=self._approver,
             saved=saved,
@@ -181,7 +196,7 @@ class Workers:
     ) -> Worker:
         """A new agent with its own window."""
         instructions = await self._load_instructions(definition)
-        worker = Worker(name, depth=depth)
+        worker = Worker(name, depth=depth, is_kept=watch is not _UNWATCHED)
         worker.context = self._make_context(worker, conversation, hooks or self.main_hooks)
         worker.tasks = BackgroundTasks(name, report=worker.report, emit=self._emit, log=self._log)
         only = None if definition is None else definition.tools
@@ -222,7 +237,7 @@ class Workers:
             BashTool(place.find_sandbox),
             WebTool(place.list_private_hosts, open_judge),
             self._make_task(worker),
-            shipped=open_shipped_tools(self._skills, conversation, files.find_denial, only=only),
+            shipped=open_shipped_tools(self.skills, conversation, files.find_denial, only=only),
             mcp=self._mcp,
             only=only,
             **catalog,
@@ -290,10 +305,10 @@ class Workers:
 
     def _render(self) -> str:
         return render_instructions(
-            cwd=self._skills.cwd,
-            platform=self._skills.facts.platform,
-            context=self._skills.context_files(),
-            agents=self._definitions.load().values(),
+            cwd=self.skills.cwd,
+            platform=self.skills.facts.platform,
+            context=self.skills.context_files(),
+            agents=self.definitions.load().values(),
         )
 
     def _warn_links(self) -> None:
@@ -310,15 +325,14 @@ class Workers:
 
     def begin_turn(self) -> None:
         """Forget what happened in the last turn."""
-        self.refusals = []
+        self.refusals.clear()
         self.hooks.stop_reason = None
         self.spending = Spending(self._limits)
 
-    def reset(self, worker: Worker, *, parent: Worker | None = None) -> None:
+    def reset(self, worker: Worker, *, disallowed: tuple[Rule, ...] = ()) -> None:
         """Forget what skills of the last turn asked for. What a parent may not do, no child may."""
-        inherited = () if parent is None else parent.context.turn.granted.disallowed
         worker.loop.begin_turn()
-        worker.context.turn = Turn(Granted(disallowed=inherited), refusals=self.refusals)
+        worker.context.turn = Turn(Granted(disallowed=disallowed), refusals=self.refusals)
 
     async def work(self, worker: Worker, prompt: Prompt) -> LoopResult:
         """Let an agent work, until it and all that it started in the background have ended."""
@@ -350,15 +364,19 @@ class Workers:
         forked = self.apply_typed(message, worker)
         if forked is None:
             return None
-        return await self._run_child(forked._replace(attached=attached), worker)
+        assignment = forked._replace(attached=attached)
+        spec = self._find_job(assignment, worker) if forked.requests.background else None
+        if spec is not None:
+            return await self._run_job(spec, forked.name)
+        return await self._run_child(assignment, worker)
 
-    def start_typed(self, message: Message, worker: Worker, attached: Attached) -> bool:
+    async def start_typed(self, message: Message, worker: Worker, attached: Attached) -> bool:
         """Let a typed skill run in the background while the agent works; whether it still does."""
         if not worker.loop.is_working:
             return False
         forked = self.apply_typed(message, worker)
         assert forked is not None
-        self._start_child(forked._replace(attached=attached), worker)
+        await self._start_child(forked._replace(attached=attached), worker)
         return True
 
     def apply_typed(self, message: Message, worker: Worker) -> Assignment | None:
@@ -415,7 +433,7 @@ class Workers:
         worker.context.conversation.forget(name)
         assignment = self._assign(name, activation.text, requests, activation.blocks)
         if requests.background:
-            return self._start_child(assignment, worker)
+            return await self._start_child(assignment, worker)
         return await self._delegate(assignment, worker)
 
     def _note_loaded(
@@ -445,13 +463,13 @@ class Workers:
                 agent: The kind of agent.
                 background: Go on at once; the answer comes as a message when it is done.
             """
-            definition = self._definitions.get(agent)
+            definition = self.definitions.get(agent)
             name = definition.name
             assignment = Assignment(name, prompt, definition, SkillRequests())
 
             async def delegate() -> str:
                 if background:
-                    return self._start_child(assignment, worker)
+                    return await self._start_child(assignment, worker)
                 return await self._delegate(assignment, worker)
 
             return Plan(
@@ -469,12 +487,35 @@ class Workers:
         self, skill: str, text: str, requests: SkillRequests, blocks: tuple[Block, ...]
     ) -> Assignment:
         """A skill that runs apart, as the task of a sub-agent."""
-        definition = self._definitions.get(requests.agent or "")
+        definition = self.definitions.get(requests.agent or "")
         return Assignment(skill, text, definition, requests, blocks)
 
-    def _start_child(self, assignment: Assignment, parent: Worker) -> str:
+    async def _start_child(self, assignment: Assignment, parent: Worker) -> str:
         """Let a sub-agent work in the background; what the parent is told now."""
-        return parent.tasks.start(assignment.name, lambda: self._run_child(assignment, parent))
+        name, spec = assignment.name, self._find_job(assignment, parent)
+        if self.jobs is None or spec is None:
+            return parent.tasks.start(name, lambda: self._run_child(assignment, parent))
+        id = await self.jobs.start(name, spec)
+        # Where the parent has ended meanwhile, it gets the report in its next turn.
+        if parent.loop.is_working:
+            parent.tasks.follow(id, name, partial(self.jobs.follow, id, name, self.spending))
+        return render_started(id)
+
+    def _find_job(self, assignment: Assignment, parent: Worker) -> TurnSpec | None:
+        """The job that a sub-agent can work as; None if it has to work in this process."""
+        if self.jobs is None:
+            return None
+        return self.jobs.find_spec(assignment, parent, self.spending)
+
+    async def _run_job(self, spec: TurnSpec, name: str) -> LoopResult:
+        """The end of a sub-agent that works as a job, and that the user waits for."""
+        assert self.jobs is not None
+        id = await self.jobs.start(name, spec)
+        result = await self.jobs.follow(id, name, self.spending)
+        if result is None:
+            return LoopResult(status="interrupted", reason=f"it goes on as the job {id}")
+        self.jobs.note_reported(id)
+        return result
 
     async def _delegate(self, assignment: Assignment, parent: Worker) -> str:
         """The answer of a sub-agent. Raises `UsageError` where it did not finish."""
@@ -485,22 +526,36 @@ class Workers:
 
     async def _run_child(self, assignment: Assignment, parent: Worker) -> LoopResult:
         """Let a sub-agent work. It does not know what the agents above it have loaded or said."""
-        name, prompt, definition, requests, blocks, attached = assignment
         depth = parent.depth + 1
         if depth > _MOST_DEPTH:
             raise UsageError(f"Sub-agents cannot be nested more than {_MOST_DEPTH} deep.")
-        child = await self.open(
-            name,
-            self._grants.open_model(name, definition, requests),
-            self.open_conversation(),
-            depth=depth,
-            definition=definition,
-            hooks=self.hooks.open_agent(name, parent.context.hooks.added),
+        hooks = self.hooks.open_agent(assignment.name, parent.context.hooks.added)
+        child = await self.open_child(assignment, self.open_conversation(), hooks, depth=depth)
+        self.reset(child, disallowed=parent.context.turn.granted.disallowed)
+        return await self.carry_out(assignment, child)
+
+    async def open_child(
+        self,
+        assignment: Assignment,
+        conversation: Conversation,
+        hooks: AgentHooks,
+        *,
+        depth: int,
+        watch: Watch = _UNWATCHED,
+    ) -> Worker:
+        """An agent that will work on a task."""
+        name, definition = assignment.name, assignment.definition
+        model = self._grants.open_model(name, definition, assignment.requests)
+        return await self.open(
+            name, model, conversation, depth=depth, definition=definition, hooks=hooks, watch=watch
         )
-        self.reset(child, parent=parent)
+
+    async def carry_out(self, assignment: Assignment, child: Worker) -> LoopResult:
+        """Let a sub-agent work on its task."""
+        name, prompt, definition, requests, blocks, attached = assignment
         # Its model is the one that it was opened with.
         self._grants.apply(msgspec.structs.replace(requests, model=None), child, skill=name)
-        with observe("subagent", agent=name, depth=depth) as seen:
+        with observe("subagent", agent=name, depth=child.depth) as seen:
             loaded = await self._preload(definition, child)
             texts = [*(one.text for one in loaded), attached.add_to(prompt)]
             brought = (*(block for one in loaded for block in one.blocks), *blocks)

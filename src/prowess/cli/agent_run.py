@@ -18,7 +18,7 @@ from prowess.cli.terminal.agent_output import AgentPrinter
 from prowess.cli.terminal.background import BackgroundWork
 from prowess.cli.terminal.prompts import TerminalApprover, can_ask
 from prowess.errors import UsageError
-from prowess.machine.interrupts import Stopped
+from prowess.machine.interrupts import ENDING, Stopped
 from prowess.ports import Approver
 from prowess.runtime import Skills
 from prowess.text.display import escape_json
@@ -132,7 +132,7 @@ def run_session(skills: Skills, text: str, options: RunOptions, *, as_json: bool
         # A program that reads events also answers questions.
         lines = LineApprover(show) if options.input is not None and as_json else None
         with open_session(skills, options, lines or approver, resume) as session:
-            _interrupt_with(cancel, session.interrupt)
+            _stop_with(cancel, lambda: _stop(session, background.signal))
             if options.input is not None:
                 return session.converse(text, read_line, on_event=show)
             return session.run(text, on_event=show)
@@ -141,8 +141,9 @@ def run_session(skills: Skills, text: str, options: RunOptions, *, as_json: bool
         return skills.project.load_own_settings().approvals == "disk"
 
     approver = TerminalApprover(is_kept) if can_ask() else None
+    background = BackgroundWork(work, doing=None, approver=approver)
     try:
-        ended = BackgroundWork(work, doing=None, approver=approver).run()
+        ended = background.run()
     except Stopped as stop:
         if not ends:
             raise
@@ -164,6 +165,7 @@ def open_session(
 ) -> Session:
     """The session that the options ask for, which may go on with one that was kept."""
     from prowess.agent import Limits, Session
+    from prowess.agent.jobs.runner import open_job_runner
 
     import pydantic_ai  # isort: skip # the line above says what to install where it is missing
 
@@ -184,6 +186,7 @@ def open_session(
         fork=options.fork,
         keep=keep,
         taken=taken,
+        jobs=open_job_runner(skills) if keep else None,
     )
 
 
@@ -197,19 +200,27 @@ def find_session(skills: Skills, options: RunOptions) -> SavedSession | None:
         if options.fork:
             raise UsageError("--fork needs --continue or --resume ID.")
         return None
-    latest = list_sessions(skills.facts, cwd=skills.cwd, most=1)
+    latest = list_sessions(skills.facts, cwd=skills.cwd, most=1, with_jobs=False)
     if not latest:
         raise UsageError("There is no session to go on with in this folder.")
     return latest[0]
 
 
-def _interrupt_with(cancel: Cancel, interrupt: Callable[[], None]) -> None:
-    """Interrupt a session when the work is cancelled, from a thread that ends with the program."""
+def _stop(session: Session, signal: int | None) -> None:
+    """Stop a turn. A terminal that is gone does not end jobs, which can do without it."""
+    if signal in ENDING:
+        session.leave()
+    else:
+        session.interrupt()
+
+
+def _stop_with(cancel: Cancel, stop: Callable[[], None]) -> None:
+    """Stop a session when the work is cancelled, from a thread that ends with the program."""
 
     def wait() -> None:
         while not cancel.wait(60.0):
             pass
-        interrupt()
+        stop()
 
     threading.Thread(target=wait, daemon=True).start()
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from inspect import iscoroutinefunction
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from prowess.errors.activation import ApprovalNeeded
 from prowess.machine.event_loop import run_in_thread
-from prowess.model.permission import ApprovalAnswer, ApprovalRequest
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 from prowess.ports import Approver
 
 T_co = TypeVar("T_co", covariant=True)
@@ -49,6 +49,23 @@ async def call_async(
             request = needed.request
         given = given or {}
         given[request.key] = await _ask(approver, request)
+
+
+async def ask_approver(approver: Approver, request: ApprovalRequest) -> ApprovalAnswer:
+    """The answer of an approver. One that raises, whatever it is, has granted nothing."""
+    if iscoroutinefunction(approver.ask):
+        answer = await _ask(approver, request)
+    else:
+        # It may wait for a key to be pressed.
+        answer = await run_in_thread(lambda is_cancelled: _ask_and_wait(approver, request))
+    return answer if isinstance(answer, ApprovalAnswer) else ApprovalAnswer(ApprovalChoice.REJECT)
+
+
+def _ask_and_wait(approver: Approver, request: ApprovalRequest) -> Any:
+    try:
+        return approver.ask(request)
+    except Exception as error:
+        return error
 
 
 async def _run(call: AnswerableCall[T], answers: Answers | None) -> T:

@@ -164,11 +164,14 @@ class JobSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     - `database`: where jobs are kept, as `postgresql://…`; without it, a file in the state folder.
     - `concurrency`: how many jobs a worker runs side by side.
     - `pull_requests`: `one` for a whole batch, or `each` for one per unit.
+    - `background`: whether sub-agents in the background of `run` and `chat` are jobs, which go on
+      when the terminal is closed.
     """
 
     database: str | None = None
     concurrency: int = 4
     pull_requests: str = "one"
+    background: bool = True
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ from prowess.profiles.places import Places
 from prowess.profiles.schema.profile import Profile
 from prowess.project.catalogs import CatalogMaker
 from prowess.project.host_view import HostView
-from prowess.project.options import CatalogOptions, Options
+from prowess.project.options import CatalogOptions, OpenedWith, Options
 from prowess.project.registered import Registered
 from prowess.project.scan_plan import ScanPlan, ScanPlanner
 from prowess.project.snapshot_memo import SnapshotMemo
@@ -48,6 +48,7 @@ class Project:
 
     def __init__(self, view: HostView, **options: Unpack[Options]) -> None:
         self.view = view
+        self.opened_with = OpenedWith.of(options)
         self.registered = Registered()
         self.filtered = SnapshotMemo[Snapshot](most=256)
         self._trust = options.get("trust")

@@ -139,6 +139,7 @@ TEMPLATE = """\
 # database = "postgresql://prowess@db.example/prowess"
 # concurrency = 4
 # pull_requests = "each"
+# background = false
 
 # Programs that a skill's command can call without the model; its header names one in
 # `command-tool`. {argument} becomes the text that was typed, always as one argument.

@@ -32,8 +32,13 @@ def jobs_folder(facts: Facts) -> str:
 def make_private_file(path: str) -> None:
     """Make an empty file that only the user can read, unless it exists. Raises `MachineError`."""
     make_folder(os.path.dirname(path), mode=0o700)
+    # A database that exists must not be opened here: closing it would drop the locks that SQLite
+    # holds on it for the whole process.
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
+        os.close(os.open(path, flags, 0o600))
+    except FileExistsError:
+        return
     except OSError as error:
         raise MachineError.caused_by("create", path, error) from error
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from prowess.agent.events import TextDelta, ToolFinished, TurnEnded
 from prowess.agent.jobs.client import Jobs, UnknownJob
+from prowess.agent.jobs.database import JobDatabase
 from prowess.errors import MachineError, UsageError
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice
 from prowess.model.settings import JobSettings
@@ -283,3 +285,16 @@ def _read_command(folder: Path) -> str:
 def _count_lines(yard: Yard, path: str) -> int:
     file = yard.studio.project / path
     return len(file.read_text().splitlines()) if file.exists() else 0
+
+
+def test_programs_that_prepare_a_new_database_at_once_do_not_wait_for_each_other(
+    shared: Yard,
+) -> None:
+    databases = [JobDatabase.of(shared.settings, shared.facts()) for _ in range(3)]
+    with ThreadPoolExecutor() as threads:
+        done = [threads.submit(one.prepare) for one in databases]
+        for one in done:
+            one.result(timeout=60)
+    assert all(one.is_current for one in databases)
+    for one in databases:
+        one.close()

@@ -176,13 +176,17 @@ def _name_outcome(reply: HookReply) -> HookOutcome:
 
 
 class AgentHooks:
-    """The hooks that apply to one agent: those of the session, and those of skills it loaded."""
+    """The hooks that apply to one agent: those of the session, and those of skills it loaded.
+
+    `digests` are those of the hooks of each skill that the agent loaded itself.
+    """
 
     def __init__(self, session: SessionHooks, agent: str, inherited: Iterable[Hook]) -> None:
         self._session = session
         self._agent = agent
         self._inherited = tuple(inherited)
         self._own: dict[Hook, None] = {}
+        self.digests: dict[str, str] = {}
 
     @property
     def added(self) -> tuple[Hook, ...]:

@@ -49,9 +49,13 @@ def list_skill_hooks(
 
 
 class RestoredHooks(NamedTuple):
-    """The hooks that a session goes on with, and what to say about those that it lost."""
+    """The hooks that a session goes on with, and what to say about those that it lost.
+
+    `digests` are those of the skills whose hooks it goes on with.
+    """
 
     hooks: tuple[Hook, ...]
+    digests: Mapping[str, str]
     warnings: tuple[Warned, ...] = ()
 
 
@@ -63,17 +67,19 @@ def restore_hooks(
     They must still be trusted, and be what was granted then.
     """
     hooks: list[Hook] = []
+    digests: dict[str, str] = {}
     warnings: list[Warned] = []
     for name, digest in kept.items():
         requests = _read_requests(name, conversation, skills)
         refusal = _find_refusal(name, requests, digest, conversation, skills)
         if refusal is None:
             hooks += list_skill_hooks(name, requests, conversation)
+            digests[name] = digest
             continue
         code, reason = refusal
         said = f"The hooks of the skill “{name}” do not run, because {reason}."
         warnings.append(Warned(code=code, message=said))
-    return RestoredHooks(tuple(hooks), tuple(warnings))
+    return RestoredHooks(tuple(hooks), digests, tuple(warnings))
 
 
 def digest_hooks(requests: SkillRequests) -> str:

@@ -14,7 +14,11 @@ from dbos import DBOSClient, DBOSPortableJSONSerializer, WorkflowStatus, error
 
 from prowess.agent.events import Event, parse_event
 from prowess.agent.jobs.database import JobDatabase
-from prowess.agent.jobs.queues import name_leader_queue, name_turn_queue
+from prowess.agent.jobs.queues import (
+    name_leader_queue,
+    name_subagent_queue,
+    name_turn_queue,
+)
 from prowess.agent.jobs.values import (
     FINISHED,
     LEASE_SECONDS,
@@ -27,9 +31,9 @@ from prowess.agent.jobs.values import (
     State,
     TurnSpec,
     WorkerInfo,
+    new_job_id,
 )
 from prowess.errors import UnknownName, UsageError
-from prowess.machine.append_file import unique_hex
 from prowess.machine.detached import start_detached
 from prowess.model.facts import Facts
 from prowess.model.permission import ApprovalAnswer
@@ -85,6 +89,12 @@ class Jobs:
             TURN, schedule.spec, schedule.queue, id=id, title=schedule.spec.text, note=note
         )
 
+    def add_subagent(self, id: str, spec: TurnSpec, *, title: str) -> None:
+        """Add the job of a sub-agent of a session here; with an id that exists nothing is added."""
+        if not self.database.exists:
+            self.database.prepare()
+        self._enqueue(TURN, spec, name_subagent_queue(self.machine), id=id, title=title)
+
     def add_leader(self, workflow: str, spec: msgspec.Struct, *, title: str) -> str:
         """Add a job on this machine that will add others and wait for them; its id."""
         return self._add(workflow, spec, name_leader_queue(self.machine), title=title)
@@ -92,7 +102,7 @@ class Jobs:
     def _add(self, workflow: str, spec: msgspec.Struct, queue: str, *, title: str) -> str:
         if not self.database.exists:
             self.database.prepare()
-        id = f"{time.strftime('%m%d-%H%M%S')}-{unique_hex()}"
+        id = new_job_id()
         self._enqueue(workflow, spec, queue, id=id, title=title)
         return id
 
@@ -234,24 +244,26 @@ class Jobs:
 
         `on_wait` is called between events, a few times a second.
         """
-        client, offset = self._open(), 0
+        offset = 0
         while True:
             # Asked before the stream is read, so that nothing is missed at the end.
             job = self.get(id)
-            for text in self._read_stream(client, job.id, offset):
+            for event in self.list_events(job.id, seen=offset):
                 offset += 1
-                yield parse_event(text)
+                yield event
             if job.state in FINISHED:
                 return
             if on_wait is not None:
                 on_wait(job)
             time.sleep(_LOOK_SECONDS)
 
-    def _read_stream(self, client: DBOSClient, id: str, offset: int) -> Iterator[str]:
+    def list_events(self, id: str, *, seen: int = 0) -> Iterator[Event]:
+        """The events of a job so far, without the first ones that were `seen`."""
         try:
-            yield from client.read_stream(
-                id, PROGRESS, offset=offset, polling_interval_sec=0.05, timeout_seconds=0.01
-            )
+            for text in self._open().read_stream(
+                id, PROGRESS, offset=seen, polling_interval_sec=0.05, timeout_seconds=0.01
+            ):
+                yield parse_event(text)
         except error.DBOSStreamTimeoutError:
             return
 

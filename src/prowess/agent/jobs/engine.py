@@ -33,6 +33,7 @@ class Engine(NamedTuple):
         *,
         details: Sequence[str] = (),
         choices: Sequence[ApprovalChoice] = tuple(ApprovalChoice),
+        request: ApprovalRequest | None = None,
     ) -> ApprovalAnswer:
         """Ask a person about something, and wait for the answer as long as it takes.
 
@@ -44,6 +45,7 @@ class Engine(NamedTuple):
             title=title,
             details=tuple(details),
             choices=tuple(choices),
+            request=request,
         )
         id = await in_thread(lambda: self.database.questions.ask(question, key))
         while (answer := await in_thread(lambda: self.database.questions.take_answer(id))) is None:
@@ -90,5 +92,5 @@ class JobApprover:
         if request.always:
             choices = list(ApprovalChoice)
         return await self._engine.ask(
-            self._job, request.key, title, details=details, choices=choices
+            self._job, request.key, title, details=details, choices=choices, request=request
         )

@@ -42,7 +42,8 @@ class QuestionTable:
             "job": question.job,
             "key": key,
             "asked": self._storage.now,
-            "question": msgspec.json.encode(question).decode(),
+            # Metadata of a request may have values of any type.
+            "question": msgspec.json.encode(question, enc_hook=str).decode(),
             "is_taken": False,
         }
         with self._storage.begin() as connection:

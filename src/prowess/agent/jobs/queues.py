@@ -9,6 +9,8 @@ from prowess.errors import UsageError
 
 # A job that waits for others must not take a place that they need, so it has a queue without limit.
 _TURNS, _LEADERS = "turns", "leaders"
+# A session waits for its sub-agents, so they do not stand in line behind the units of a batch.
+_SUBAGENTS = "subagents"
 
 
 class JobQueue(NamedTuple):
@@ -28,6 +30,11 @@ def name_leader_queue(place: str) -> str:
     return f"{_LEADERS}@{place}"
 
 
+def name_subagent_queue(place: str) -> str:
+    """The queue for sub-agents of sessions."""
+    return f"{_SUBAGENTS}@{place}"
+
+
 def check_queue(name: str) -> None:
     """Raise `UsageError` for what cannot be the name of a shared queue."""
     if not name.strip() or "@" in name:
@@ -40,4 +47,5 @@ def list_queues(machine: str, shared: Sequence[str]) -> list[JobQueue]:
         check_queue(name)
     places = dict.fromkeys((machine, *shared))
     limited = [JobQueue(name_turn_queue(place), is_limited=True) for place in places]
-    return limited + [JobQueue(name_leader_queue(place), is_limited=False) for place in places]
+    unlimited = [name_leader_queue(place) for place in places] + [name_subagent_queue(machine)]
+    return limited + [JobQueue(name, is_limited=False) for name in unlimited]

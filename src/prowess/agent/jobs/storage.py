@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator
+from time import monotonic, sleep
 from typing import Any
 
 import sqlalchemy as sa
@@ -21,6 +22,7 @@ SCHEMA = "prowess"
 # Any number that other programs on the same server are unlikely to lock.
 _MIGRATION_LOCK = 7_205_061_113
 _BUSY_MS = 30_000
+_LOCK_PAUSE = 0.1
 
 metadata = sa.MetaData()
 
@@ -85,14 +87,14 @@ class Storage:
     @contextlib.contextmanager
     def begin(self) -> Iterator[sa.Connection]:
         """A transaction."""
-        with self._reach(), self._engine.begin() as connection:
+        with self.reach(), self._engine.begin() as connection:
             yield connection
 
     def has_tables(self, *tables: sa.Table) -> bool:
         """Whether the tables have been made."""
         if self.file is not None and not is_file(self.file):
             return False
-        with self._reach():
+        with self.reach():
             schema = None if self._is_sqlite else SCHEMA
             present = set(sa.inspect(self._engine).get_table_names(schema))
         return present.issuperset(table.name for table in tables)
@@ -103,15 +105,35 @@ class Storage:
             self._prepare_server()
             return
         make_private_file(self.file)
-        with hold_lock(self.file, seconds=60), self._reach():
+        with hold_lock(self.file, seconds=60), self.reach():
+            self._use_write_ahead_log()
             self._migrate()
 
+    def _use_write_ahead_log(self) -> None:
+        """Let readers not wait for writers. The file remembers it.
+
+        The change needs the file for itself, and SQLite does not wait for that: it fails at once
+        while anybody reads.
+        """
+        deadline = monotonic() + _BUSY_MS / 1000
+        while True:
+            try:
+                with self._engine.connect() as connection:
+                    connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+                return
+            except sa.exc.OperationalError:
+                if monotonic() > deadline:
+                    raise
+            sleep(_LOCK_PAUSE)
+
     def _prepare_server(self) -> None:
-        # No transaction may stay open here: DBOS builds indexes that wait for all others.
+        # No transaction may stay open here: DBOS builds indexes that wait for all others. A
+        # statement that waits for the lock is one, too, so it is tried again and again.
         engine = self._engine.execution_options(isolation_level="AUTOCOMMIT")
-        with self._reach(), engine.connect() as connection:
-            lock = sa.text("SELECT pg_advisory_lock(:number)")
-            connection.execute(lock, {"number": _MIGRATION_LOCK})
+        with self.reach(), engine.connect() as connection:
+            lock = sa.text("SELECT pg_try_advisory_lock(:number)")
+            while not connection.execute(lock, {"number": _MIGRATION_LOCK}).scalar():
+                sleep(_LOCK_PAUSE)
             try:
                 self._migrate()
             finally:
@@ -128,7 +150,7 @@ class Storage:
             metadata.create_all(connection)
 
     @contextlib.contextmanager
-    def _reach(self) -> Iterator[None]:
+    def reach(self) -> Iterator[None]:
         """Turn errors of the library into ours, without the password of the address."""
         try:
             yield
@@ -160,5 +182,3 @@ def _prepare_sqlite(connection: Any, record: object) -> None:
     # As DBOS does for its own connections: a writer waits for others from its first statement on.
     connection.isolation_level = "IMMEDIATE"
     connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
-    # Readers do not wait for writers; the file remembers it.
-    connection.execute("PRAGMA journal_mode=WAL")

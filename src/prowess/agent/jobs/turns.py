@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -28,7 +28,7 @@ from prowess.agent.events import (
 )
 from prowess.agent.jobs.engine import Engine, JobApprover, get_engine, in_thread
 from prowess.agent.jobs.session_table import TurnRecord
-from prowess.agent.jobs.values import PROGRESS, TURN, JobResult, TurnSpec
+from prowess.agent.jobs.values import PROGRESS, TURN, JobResult, SubagentSpec, TurnSpec
 from prowess.agent.models import SCRIPT
 from prowess.agent.script import load_script, replay
 from prowess.agent.session import Session
@@ -47,6 +47,7 @@ from prowess.machine.files import LocalFiles
 from prowess.model.permission import ApprovalChoice
 from prowess.runtime import Skills
 from prowess.supply.bundled import BundledSource, find_shipped_places
+from prowess.supply.sources import open_sources
 from prowess.text.permission_rules import AGENT_TOOLS
 
 # What a follower does not need: answers come whole, and tokens in the end.
@@ -198,7 +199,7 @@ async def _work(
         text = spec.text
         if saved is not None and any(turn.messages for turn in saved.turns):
             text = _GO_ON + spec.text
-        ended = await _follow(session, text)
+        ended = await _follow(session, spec.subagent, text)
     finally:
         await in_thread(session.close)
     return JobResult(
@@ -214,24 +215,31 @@ def _load_session(engine: Engine, session: str) -> SavedSession:
 def _open_session(engine: Engine, job: str, spec: TurnSpec, saved: SavedSession | None) -> Session:
     with _opening:
         rules = parse_given(allow=spec.allow, ask=spec.ask, deny=spec.deny, tools=AGENT_TOOLS)
+        opened_with = spec.opened_with
+        sources = () if opened_with.bare else open_sources()
         skills = Skills.open(
             spec.cwd,
             host=spec.host,
             facts=engine.facts,
+            add_dirs=opened_with.add_dirs,
+            plugins=opened_with.plugins,
+            bare=opened_with.bare,
+            agent=opened_with.agent,
             rules=(*rules, *spec.rules),
-            sources=(BundledSource(),),
+            sources=(*sources, BundledSource()),
             places=find_shipped_places(spec.host),
         )
         usual = Limits()
         session = Session(
             skills,
             model=_choose_model(spec, saved),
-            approver=JobApprover(engine, job),
+            approver=JobApprover(engine, job) if spec.asks else None,
             limits=Limits(
                 turns=spec.max_turns or usual.turns, cost=spec.max_cost, seconds=spec.max_seconds
             ),
             read_only=spec.read_only,
             resume=saved,
+            job=job,
         )
         # A script is a value here, which goes on where it stopped; other jobs begin it anew.
         register_commands(skills, find_model=lambda: spec.model)
@@ -249,9 +257,15 @@ def _choose_model(spec: TurnSpec, saved: SavedSession | None) -> str | Model | N
     return replay(script, spec.agent)
 
 
-async def _follow(session: Session, text: str) -> TurnEnded:
+async def _follow(session: Session, subagent: SubagentSpec | None, text: str) -> TurnEnded:
     """Run the turn. A job that is cancelled interrupts it, so that its end is written down."""
-    task = asyncio.create_task(_consume(session, text))
+    if subagent is None:
+        work = _consume(session.send(text), _NOT_SHOWN)
+    else:
+        # The session that waits for it counts its requests.
+        hidden = tuple(kind for kind in _NOT_SHOWN if kind is not RequestFinished)
+        work = _consume(session.work_on(subagent, text), hidden, agent=subagent.name)
+    task = asyncio.create_task(work)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
@@ -262,19 +276,21 @@ async def _follow(session: Session, text: str) -> TurnEnded:
         raise
 
 
-async def _consume(session: Session, text: str) -> TurnEnded:
-    """Write the events of a turn to the job's stream; text comes in whole pieces."""
+async def _consume(
+    stream: AsyncGenerator[Event, None], hidden: tuple[type[Event], ...], *, agent: str = ""
+) -> TurnEnded:
+    """Write the events of a turn to the job's stream; text of its agent comes in whole pieces."""
     said: list[str] = []
     ended: TurnEnded | None = None
-    async with contextlib.aclosing(session.send(text)) as events:
+    async with contextlib.aclosing(stream) as events:
         async for event in events:
-            if isinstance(event, TextDelta) and not event.agent:
+            if isinstance(event, TextDelta) and event.agent == agent:
                 said.append(event.text)
                 continue
             if said:
-                await report(TextDelta(text="".join(said)))
+                await report(TextDelta(agent=agent, text="".join(said)))
                 said.clear()
-            if not isinstance(event, _NOT_SHOWN):
+            if not isinstance(event, hidden):
                 await report(event)
             if isinstance(event, TurnEnded):
                 ended = event

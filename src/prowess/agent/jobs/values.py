@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
-from prowess.agent.events import Status
-from prowess.model.permission import ApprovalChoice, Rule
+from prowess.agent.events import Event, Status
+from prowess.machine.append_file import unique_hex
+from prowess.model.activation import SkillRequests
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest, Rule
+from prowess.project.options import OpenedWith
 
 State = Literal[
     "queued",
@@ -36,11 +40,41 @@ PROGRESS = "progress"
 """The stream of a job's events, one JSON text each."""
 
 
+class AttachedImage(msgspec.Struct, frozen=True, kw_only=True):
+    """An image that the user attached to a task."""
+
+    name: str
+    media_type: str
+    data: bytes
+
+
+class SubagentSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What makes a turn that of a sub-agent, besides its task.
+
+    `definition` names the kind of agent. `requests` is what its skill asks for and may have, and
+    `disallowed` what its parent may not use, so that it may not either. Hooks are not here: they
+    run commands, and so they are read from the skills that have them. `hooks` are those that apply
+    to the parent, `own_hooks` those of the sub-agent's skill, each with the digest that they must
+    have.
+    """
+
+    name: str
+    definition: str
+    requests: SkillRequests = SkillRequests()
+    disallowed: tuple[Rule, ...] = ()
+    hooks: Mapping[str, str] = msgspec.field(default_factory=dict)
+    own_hooks: Mapping[str, str] = msgspec.field(default_factory=dict)
+    blocks: tuple[Mapping[str, Any], ...] = ()
+    images: tuple[AttachedImage, ...] = ()
+
+
 class TurnSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One turn of an agent: what it is told, where, with which model and by which rules.
 
     `allow`, `ask` and `deny` are rules as the command line takes them, and `rules` others that were
-    given. `agent` is the name that lines of a script have, where the model is one.
+    given. `agent` is the name that lines of a script have, where the model is one. `opened_with` is
+    how the skills were opened. What needs an approval waits for one, unless `asks` is False. With
+    `subagent`, a sub-agent of another session works on it.
     """
 
     text: str
@@ -56,6 +90,9 @@ class TurnSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     max_turns: int | None = None
     max_cost: float | None = None
     max_seconds: float | None = None
+    opened_with: OpenedWith = OpenedWith()
+    asks: bool = True
+    subagent: SubagentSpec | None = None
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -89,7 +126,7 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Something that a job waits for a person to decide. `details` are shown below the title.
 
-    `choices` are the answers that make sense.
+    `choices` are the answers that make sense. `request` is what the rules ask, where it is that.
     """
 
     id: str
@@ -98,6 +135,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     details: tuple[str, ...] = ()
     choices: tuple[ApprovalChoice, ...] = tuple(ApprovalChoice)
     asked: float = 0.0
+    request: ApprovalRequest | None = None
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -129,3 +167,43 @@ class WorkerInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pid: int
     silent: float
     is_dead: bool
+
+
+class JobLook(NamedTuple):
+    """A job at one moment: new events, what it waits for, and how it ended if it has."""
+
+    events: tuple[Event, ...] = ()
+    questions: tuple[Question, ...] = ()
+    result: JobResult | None = None
+
+
+class JobRunner(Protocol):
+    """Runs turns as jobs that go on when this process ends. Methods block.
+
+    All raise `ProwessError` where the jobs cannot be reached.
+    """
+
+    def start(self, id: str, spec: TurnSpec) -> None:
+        """Add a job with an id of `new_job_id`, and see that it is worked on."""
+        ...
+
+    def look(self, id: str, *, seen: int) -> JobLook | None:
+        """A job without the first `seen` events; None if there is no such job."""
+        ...
+
+    def answer(self, question: Question, answer: ApprovalAnswer) -> None:
+        """Answer a question, unless somebody has."""
+        ...
+
+    def cancel(self, id: str) -> None:
+        """Cancel a job, unless it has ended."""
+        ...
+
+    def close(self) -> None:
+        """Close every connection."""
+        ...
+
+
+def new_job_id() -> str:
+    """An id for a job; ids of later jobs are greater."""
+    return f"{time.strftime('%m%d-%H%M%S')}-{unique_hex()}"

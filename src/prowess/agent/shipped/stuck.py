@@ -61,7 +61,7 @@ def explain_session(session: SavedSession, processes: dict[int, Process], *, now
         lines.append(_explain_dead(session, turn))
         return "\n".join(lines)
     lines.append(f"Process {process.id} has been on this turn for {_render_age(now - turn.at)}.")
-    lines += _explain_wait(turn, now=now)
+    lines += _explain_wait(session, turn, now=now)
     below = list_children(processes, process.id)
     if below:
         lines.append("Processes that it started:")
@@ -82,7 +82,12 @@ def _explain_dead(session: SavedSession, turn: SavedTurn) -> str:
     )
 
 
-def _explain_wait(turn: SavedTurn, *, now: float) -> list[str]:
+def _explain_wait(session: SavedSession, turn: SavedTurn, *, now: float) -> list[str]:
+    if session.jobs:
+        return [
+            f"It waits for the background task “{_shorten(name)}”: prowess jobs show {job}"
+            for job, name in session.jobs.items()
+        ]
     if turn.calls:
         return [
             f"It waits for {_shorten(call.title)}, which began {_render_age(now - call.at)} ago."

@@ -55,7 +55,7 @@ from prowess.cli.terminal.out import shorten_path
 from prowess.errors.agent import NoModel
 from prowess.machine.interrupts import ENDING, Stopped, catch_interrupts
 from prowess.runtime import Skills
-from prowess.text.display import escape_text
+from prowess.text.display import escape_line, escape_text
 
 _STYLE = Style.from_dict(
     {
@@ -157,6 +157,8 @@ class ChatScreen:
             await asyncio.gather(*watches, return_exceptions=True)
             await self._end_tasks()
             await self.chat.aclose()
+        for job, name in self.chat.session.waiting_jobs.items():
+            self._write(f"“{escape_line(name)}” goes on: prowess jobs show {job}\n")
         self._write(f"The session is kept: prowess chat --resume {self.chat.session.id}\n")
         return int(Exit.OK)
 
@@ -386,9 +388,8 @@ class ChatScreen:
             self.app.exit(exception=error)
 
     async def _end_tasks(self) -> None:
-        if self._question is not None:
-            self._question.refuse()
-        self.chat.interrupt()
+        # Not interrupted: whoever leaves does not end the jobs of the turn, nor refuse what they
+        # ask.
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import click
 
@@ -30,6 +31,7 @@ def command(
     """
     try:
         from prowess.agent.acp import AcpAgent, serve
+        from prowess.agent.jobs.runner import open_job_runner
         from prowess.agent.session import Session
     except ModuleNotFoundError as missing:
         raise MissingExtra("acp", "be the agent of an editor") from missing
@@ -37,6 +39,9 @@ def command(
     def open_folder(path: str) -> Skills:
         return open_skills(host, agent=agent, shipped=True, path=path, warn=False)
 
-    served = AcpAgent(open_folder, partial(Session, model=model, read_only=read_only))
-    serve(served)
+    def open_session(skills: Skills, **options: Any) -> Session:
+        jobs = open_job_runner(skills)
+        return Session(skills, model=model, read_only=read_only, jobs=jobs, **options)
+
+    serve(AcpAgent(open_folder, open_session))
     return Exit.OK

@@ -25,8 +25,8 @@ from prowess.text.display import escape_line
 def command(every: bool, host: str | None, as_json: bool) -> int:
     """List the sessions of `prowess run` and `prowess chat` in this folder, newest first.
 
-    `prowess run --continue` goes on with the newest one, `prowess run --resume ID` with any; so
-    does `prowess chat`.
+    `prowess run --continue` goes on with the newest one that is not a job's, `prowess run --resume
+    ID` with any; so does `prowess chat`.
     """
     from prowess.agent.session_file import list_sessions
 
@@ -40,6 +40,7 @@ def command(every: bool, host: str | None, as_json: bool) -> int:
                 "host": session.header.host,
                 "created": session.header.created,
                 "parent": session.header.parent,
+                "job": session.header.job or None,
                 "turns": len(session.turns),
                 "title": session.title,
                 "unknown_outcomes": [call.title for call in session.unknown],
@@ -53,5 +54,6 @@ def command(every: bool, host: str | None, as_json: bool) -> int:
     for session in sessions:
         turns = f"{len(session.turns)} turn{'s' if len(session.turns) != 1 else ''}"
         where = f"  {escape_line(session.header.cwd)}" if every else ""
-        click.echo(f"{session.header.id}  {turns:>8}  {escape_line(session.title)}{where}")
+        job = f"  (job {session.header.job})" if session.header.job else ""
+        click.echo(f"{session.header.id}  {turns:>8}  {escape_line(session.title)}{job}{where}")
     return Exit.OK

@@ -72,6 +72,11 @@ class BackgroundWork(Generic[T]):
         self._results: list[T] = []
         self._error: BaseException | None = None
 
+    @property
+    def signal(self) -> int | None:
+        """The signal that stopped the work; None if none did."""
+        return None if self._stopped is None else self._stopped.number
+
     def run(self) -> T:
         """Do the work. Ctrl-C or a request to end cancels it, then raises `Stopped`."""
         thread = threading.Thread(target=self._run_work, daemon=True)

@@ -1,4 +1,4 @@
-"""`[jobs]`: where jobs are kept, how many run at once, and how batches end."""
+"""`[jobs]`: where jobs are kept, how many run at once, how batches end, and what else is a job."""
 
 from __future__ import annotations
 
@@ -31,10 +31,17 @@ def _read_pull_requests(value: SettingValue) -> str:
     return str(value.data)
 
 
+def _read_background(value: SettingValue) -> bool:
+    if not isinstance(value.data, bool):
+        raise value.wrong("true or false")
+    return value.data
+
+
 _KEYS: dict[str, Callable[[SettingValue], Any]] = {
     "database": _read_database,
     "concurrency": _read_concurrency,
     "pull_requests": _read_pull_requests,
+    "background": _read_background,
 }
 
 

@@ -180,6 +180,7 @@ USERS_OWN: Mapping[tuple[str, ...], Callable[[ProjectValue], str | None]] = {
     ("jobs", "database"): _forbid_jobs,
     ("jobs", "concurrency"): _forbid_jobs,
     ("jobs", "pull_requests"): _forbid_jobs,
+    ("jobs", "background"): _forbid_jobs,
     ("sandbox", "mode"): _check_sandbox,
     ("sandbox", "network"): _check_sandbox,
     ("sandbox", "write"): _check_sandbox,
