@@ -129,6 +129,42 @@ def test_a_conversation_from_start_to_leave_and_on(terminal, chat):
     assert history.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_sub_agent_in_the_background_goes_on_when_the_chat_is_left(terminal, chat):
+    fields = {"context": "fork", "background": "true", "description": "Finds."}
+    terminal.skill("project/.agents/skills/apart", body="Find it.\n", **fields)
+    model = script(
+        terminal,
+        call("skill", name="apart"),
+        {**call("Bash", command="touch found"), "agent": "apart"},
+        {"text": "Found it.", "agent": "apart"},
+        {"text": "I go on."},
+    )
+    screen = chat("--model", model)
+    screen.wait_for("/help shows more.")
+    screen.type("find it", "Enter")
+    # What the job asks is asked here, as long as somebody is here.
+    screen.wait_for("I go on.", "touch found", "Allow? y: once")
+    screen.type("/quit", "Enter")
+    assert screen.wait_for_end() == 0
+    shown = screen.wait_for("“apart” goes on: prowess jobs show ", "The session is kept: ")
+    job = shown.split("prowess jobs show ")[1].split()[0]
+    session = shown.split("--resume ")[1].split()[0]
+    screen.close()
+    assert terminal.json("jobs", "show", job)["state"] == "waiting"
+    assert terminal.run("jobs", "approve", job).code == 0
+    assert terminal.run("jobs", "show", job, "--follow").code == 0
+    assert (terminal.project / "found").exists()
+
+    again = {"text": "It is found.", "expect": ["Found it.\n</task_report>"]}
+    screen = chat("--model", script(terminal, again), "--resume", session)
+    screen.wait_for("/help shows more.")
+    screen.type("and?", "Enter")
+    screen.wait_for("It is found.")
+    screen.press("C-d")
+    assert screen.wait_for_end() == 0
+    assert "goes on: prowess" not in screen.wait_for("The session is kept: ")
+
+
 def test_what_is_typed_is_shown_once_and_a_missing_file_is_reported(terminal, chat):
     answers = ({"text": "Answer 1."}, {"text": "The user greeted.", "agent": "compaction"})
     screen = chat("--model", script(terminal, *answers))

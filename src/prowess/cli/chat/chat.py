@@ -95,6 +95,14 @@ class Chat:
     def interrupt(self) -> None:
         """Stop what is going on."""
         self.session.interrupt()
+        self._cancel_command()
+
+    def leave(self) -> None:
+        """Stop what is going on here; sub-agents that are jobs go on."""
+        self.session.leave()
+        self._cancel_command()
+
+    def _cancel_command(self) -> None:
         if self._turn is not None and self.session.models.name is None:
             self._turn.cancel()
 

@@ -6,7 +6,7 @@ from prowess.cli.chat.chat import Chat
 
 
 async def run(chat: Chat, arguments: str) -> None:
-    """Leave; what is going on is interrupted."""
+    """Leave; what is going on is interrupted, except for jobs."""
     if chat.is_working:
-        chat.interrupt()
+        chat.leave()
     chat.surface.leave()
