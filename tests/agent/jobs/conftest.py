@@ -235,6 +235,15 @@ def yard(
 
 
 @pytest.fixture
+def local(studio: Studio, starter: subprocess.Popen[str]) -> Iterator[Yard]:
+    """Jobs in a file."""
+    made = Yard(studio, None, starter)
+    studio.env = made.env()
+    yield made
+    made.close()
+
+
+@pytest.fixture
 def shared(postgres: str, studio: Studio, starter: subprocess.Popen[str]) -> Iterator[Yard]:
     """Jobs on PostgreSQL only, for several machines."""
     with new_database(postgres, f"s{os.getpid()}{time.time_ns():x}") as url:

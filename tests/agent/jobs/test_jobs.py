@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
+import subprocess
+import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +20,7 @@ from prowess.agent.jobs.database import JobDatabase
 from prowess.errors import MachineError, UsageError
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice
 from prowess.model.settings import JobSettings
+from prowess.state.job_files import make_private_file
 from tests.agent.jobs.conftest import Yard, wait_until
 from tests.agent.studio import call, pick, say
 
@@ -298,3 +303,41 @@ def test_programs_that_prepare_a_new_database_at_once_do_not_wait_for_each_other
     assert all(one.is_current for one in databases)
     for one in databases:
         one.close()
+
+
+def test_preparing_a_file_leaves_its_locks_alone(local: Yard) -> None:
+    local.jobs.database.prepare()
+    file = local.jobs.database.storage.file
+    assert file is not None
+    with open(file, "r+b") as held:
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        make_private_file(file)
+        # Another process asks, because a process never waits for its own locks.
+        probe = (
+            "import fcntl, sys\n"
+            "with open(sys.argv[1], 'r+b') as file:\n"
+            "    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
+        )
+        asked = subprocess.run([sys.executable, "-c", probe, file], capture_output=True, text=True)
+    assert "BlockingIOError" in asked.stderr
+
+
+def test_the_first_users_of_a_new_file_do_not_get_in_each_others_way(local: Yard) -> None:
+    databases = [JobDatabase.of(local.settings, local.facts()) for _ in range(4)]
+    begin = threading.Barrier(len(databases))
+
+    def use(number: int) -> None:
+        database = databases[number]
+        begin.wait()
+        for turn in range(20):
+            if not database.exists:
+                database.prepare()
+            database.sessions.keep(f"{number}-{turn}", "job", "machine", "session")
+
+    with ThreadPoolExecutor() as threads:
+        for done in [threads.submit(use, number) for number in range(len(databases))]:
+            done.result()
+    kept = [f"{number}-{turn}" for number in range(len(databases)) for turn in range(20)]
+    assert all(databases[0].sessions.find(key) is not None for key in kept)
+    for database in databases:
+        database.close()

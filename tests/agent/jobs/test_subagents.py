@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -43,15 +42,6 @@ pytestmark = pytest.mark.slow
 
 STARTED = "Started in the background as "
 APART = {"agent": "apart"}
-
-
-@pytest.fixture
-def local(studio: Studio, starter: subprocess.Popen[str]) -> Iterator[Yard]:
-    """Jobs in a file."""
-    made = Yard(studio, None, starter)
-    studio.env = made.env()
-    yield made
-    made.close()
 
 
 def open_session(yard: Yard, *answers: Any, **options: Any) -> Session:
@@ -198,27 +188,12 @@ def test_one_that_still_works_is_followed_when_its_session_goes_on(local: Yard) 
     assert load_session(local.facts(), session.id).jobs == {}
 
 
-def test_a_program_that_is_killed_loses_nothing(local: Yard) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP])
+def test_a_program_that_ends_loses_nothing(local: Yard, number: int) -> None:
     answers = (start(), {**SLOW, **CHILD}, {**say("Red."), **CHILD}, say("I wait."))
     model = local.studio.script(*answers)
     with local.worker():
-        program = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "prowess", "run", "Do it.", "--json"),
-                *("--model", model, "--allow", "Bash"),
-            ],
-            cwd=local.studio.project,
-            env=local.env(),
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert program.stdout is not None
-        for line in program.stdout:
-            if "I wait." in line:
-                break
-        program.kill()
-        program.wait()
-        program.stdout.close()
+        _run_until(local, model, "I wait.", number)
         (job,) = local.jobs.list_jobs()
         assert job.state not in FINISHED
         local.studio.let_go()
@@ -230,6 +205,34 @@ def test_a_program_that_is_killed_loses_nothing(local: Yard) -> None:
     assert "Red.\n</task_report>" in prompts
     # It is known how it ended, so nothing is said of unknown outcomes.
     assert "Nobody knows" not in prompts
+
+
+def test_ctrl_c_ends_the_job_of_a_program(local: Yard) -> None:
+    answers = (start(), {**SLOW, **CHILD}, {**say("Red."), **CHILD}, say("I wait."))
+    with local.worker():
+        _run_until(local, local.studio.script(*answers), "I wait.", signal.SIGINT)
+        (job,) = local.jobs.list_jobs()
+        (ended,) = local.wait(job.id)
+    assert ended.state == "cancelled"
+
+
+def _run_until(yard: Yard, model: str, shown: str, number: int) -> None:
+    """Run `prowess run` until it shows a text, and end it with a signal."""
+    words = ("run", "Do it.", "--json", "--model", model, "--allow", "Bash")
+    program = subprocess.Popen(
+        [sys.executable, "-m", "prowess", *words],
+        cwd=yard.studio.project,
+        env=yard.env(),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert program.stdout is not None
+    next(line for line in program.stdout if shown in line)
+    program.send_signal(number)
+    # What it prints until its end is read, or it could not end.
+    program.stdout.read()
+    program.stdout.close()
+    program.wait()
 
 
 def test_a_worker_that_dies_is_replaced_and_the_work_goes_on(local: Yard) -> None:
