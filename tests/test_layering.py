@@ -67,6 +67,7 @@ MAY_TOUCH: dict[str, frozenset[str]] = {
     "prowess.profiles.load": frozenset({"open"}),
     # Callers may pass folders of any type; here they become absolute paths.
     "prowess.project.host_view": frozenset({"os"}),
+    "prowess.project.opened_with": frozenset({"os"}),
     "prowess.project.options": frozenset({"os"}),
     "prowess.project.scan_plan": frozenset({"os"}),
     "prowess.runtime": frozenset({"os"}),

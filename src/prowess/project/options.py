@@ -6,8 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-import msgspec
-
 from prowess.model.facts import Facts
 from prowess.model.permission import Rule
 from prowess.model.skill import Root, Skill
@@ -52,25 +50,6 @@ class Options(TypedDict, total=False):
     reporter: Reporter | None
     thorough: bool
     packages: bool
-
-
-class OpenedWith(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The options that decide which skills there are, for another process that opens the same."""
-
-    add_dirs: tuple[str, ...] = ()
-    plugins: tuple[str, ...] = ()
-    bare: bool = False
-    agent: str | None = None
-
-    @classmethod
-    def of(cls, options: Options) -> OpenedWith:
-        """Those of given options."""
-        return cls(
-            add_dirs=tuple(map(os.path.abspath, options.get("add_dirs", ()))),
-            plugins=tuple(map(os.path.abspath, options.get("plugins", ()))),
-            bare=options.get("bare", False),
-            agent=options.get("agent"),
-        )
 
 
 class CatalogOptions(TypedDict, total=False):

@@ -23,7 +23,7 @@ from prowess.profiles.places import Places
 from prowess.profiles.schema.profile import Profile
 from prowess.project.catalogs import CatalogMaker
 from prowess.project.host_view import HostView
-from prowess.project.options import CatalogOptions, OpenedWith, Options
+from prowess.project.options import CatalogOptions, Options
 from prowess.project.registered import Registered
 from prowess.project.scan_plan import ScanPlan, ScanPlanner
 from prowess.project.snapshot_memo import SnapshotMemo
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from prowess.model.plugin import Plugin
     from prowess.model.usage import Uses
     from prowess.ports import TrustPolicy, UsageStore
+    from prowess.project.opened_with import OpenedWith
 
 
 class Project:
@@ -48,7 +49,7 @@ class Project:
 
     def __init__(self, view: HostView, **options: Unpack[Options]) -> None:
         self.view = view
-        self.opened_with = OpenedWith.of(options)
+        self._options = options
         self.registered = Registered()
         self.filtered = SnapshotMemo[Snapshot](most=256)
         self._trust = options.get("trust")
@@ -62,6 +63,13 @@ class Project:
         if view.composition is not None:
             self.is_watched = view.composition.has_watched
             self.seconds = view.composition.seconds
+
+    @property
+    def opened_with(self) -> OpenedWith:
+        """The options that another process needs to find the same skills."""
+        from prowess.project.opened_with import OpenedWith
+
+        return OpenedWith.of(self._options)
 
     @property
     def cwd(self) -> str:

@@ -12,7 +12,7 @@ from prowess.agent.events import Event, Status
 from prowess.machine.append_file import unique_hex
 from prowess.model.activation import SkillRequests
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest, Rule
-from prowess.project.options import OpenedWith
+from prowess.project.opened_with import OpenedWith
 
 State = Literal[
     "queued",
