@@ -297,12 +297,11 @@ def test_programs_that_prepare_a_new_database_at_once_do_not_wait_for_each_other
 ) -> None:
     databases = [JobDatabase.of(shared.settings, shared.facts()) for _ in range(3)]
     with ThreadPoolExecutor() as threads:
-        done = [threads.submit(one.prepare) for one in databases]
-        for one in done:
-            one.result(timeout=60)
+        for done in [threads.submit(one.prepare) for one in databases]:
+            done.result(timeout=60)
     assert all(one.is_current for one in databases)
-    for one in databases:
-        one.close()
+    for database in databases:
+        database.close()
 
 
 def test_preparing_a_file_leaves_its_locks_alone(local: Yard) -> None:

@@ -475,7 +475,7 @@ def test_what_exists_only_in_the_process_keeps_a_sub_agent_there(local: Yard) ->
     seen = Seen("Fine.")
     given = {"model": seen.model}
     guard(local.studio)
-    server = McpServer(name="docs", command=("false",))
+    server = McpServer(name="docs", command="false")
     answers = (start(), {**say("Red."), **CHILD}, say("I wait."), say("Done."))
     for options in ({"keep": False}, {"servers": (server,)}):
         ended, events = run(local, *answers, **options)
