@@ -191,6 +191,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     - `diagnostics`: settings that are valid but have no effect.
     """
 
+    # What is on and what is off
     enabled: bool = True
     toggles: Mapping[str, bool] = msgspec.field(default_factory=dict)
     enabled_providers: tuple[str, ...] = ()
@@ -201,6 +202,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     disabled_levels: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     included: tuple[str, ...] = ()
+    # Where skills come from
     custom_folders: tuple[str, ...] = ()
     remote_urls: tuple[str, ...] = ()
     sources: Mapping[str, RemoteSettings] = msgspec.field(default_factory=dict)
@@ -210,14 +212,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     root_markers: tuple[str, ...] | None = None
     catalog: bool | None = None
     skill_paths: Mapping[str, PathList] = msgspec.field(default_factory=dict)
+    # What the user trusts
     folder_trust: bool | None = None
     trusted_folders: Mapping[str, str] = msgspec.field(default_factory=dict)
     trusted_links: tuple[str, ...] = ()
+    # What an agent gets
     workspace: str | None = None
     allowed_bundled: tuple[str, ...] = ()
     agent_skills: tuple[str, ...] | None = None
     agent_entries: Mapping[str, AgentEntry] = msgspec.field(default_factory=dict)
     override_names: str = "either"
+    # What skills may do, and how Prowess behaves
     skill_commands: bool | None = None
     shell_commands: bool | None = None
     approvals: str | None = None
@@ -229,13 +234,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     hooks: tuple[Hook, ...] = ()
     limits: Mapping[str, float] = msgspec.field(default_factory=dict)
     budget: Mapping[str, float] = msgspec.field(default_factory=dict)
+    # Single skills and their programs
     overrides: Mapping[str, Override] = msgspec.field(default_factory=dict)
     tools: Mapping[str, DeclaredTool] = msgspec.field(default_factory=dict)
     sandbox: SandboxSettings = SandboxSettings()
+    # Prowess's own agent
     agent: AgentSettings = AgentSettings()
     mcp_servers: Mapping[str, McpServer] = msgspec.field(default_factory=dict)
     features: Mapping[str, bool] = msgspec.field(default_factory=dict)
     jobs: JobSettings = JobSettings()
+    # Where all of it was set
     raw: Mapping[str, Any] = msgspec.field(default_factory=dict)
     origins: Mapping[str, Origin] = msgspec.field(default_factory=dict)
     entries: Mapping[str, Mapping[str, Origin]] = msgspec.field(default_factory=dict)

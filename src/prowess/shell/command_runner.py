@@ -121,6 +121,7 @@ def find_not_run(
 
     `switched_on` is the setting `shell_commands`, None where it is not set.
     """
+    # These two come first, because neither a setting nor trust lets their commands run.
     if skill.source.loaded_from is LoadedFrom.MCP:
         return "mcp"
     if skill.scope is Scope.REMOTE:

@@ -77,6 +77,8 @@ def fill_powershell(source: str, references: Sequence[Reference]) -> FilledComma
         # What Prowess itself fills in, such as the skill's folder, is checked as a word would be.
         mask = "\0" if reference.kind == "argument" else "x"
         masks.append(Edit(*span, mask, mask))
+    # Only a script that gets an argument is checked; without one its author may use all of
+    # PowerShell.
     masked, _ = apply_edits(source, masks)
     script, readable = apply_edits(source, edits)
     if "\0" not in masked:
