@@ -34,17 +34,22 @@ def date(path: Path) -> None:
     os.utime(path, ns=(time, time), follow_symlinks=False)
 
 
+def is_broken(path: Path) -> bool:
+    """Whether a path is a link that leads nowhere, so that nothing can be put there."""
+    return path.is_symlink() and not os.path.exists(path)
+
+
 def add(folder: Path, file: str, text: str) -> None:
     """Put a file into a folder, or write it anew in its place."""
     place = folder / file
-    if place.is_dir():
+    if place.is_dir() or any(map(is_broken, (place, *place.parents))):
         return
     is_new = not os.path.lexists(place)
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(text)
     date(place.resolve())
     if is_new:
-        date_folders(place)
+        date_folders(place.resolve())
 
 
 def date_folders(place: Path) -> None:
