@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
@@ -103,7 +104,7 @@ class Worker:
                     on_ready()
                 self._serve(until_idle=until_idle)
             finally:
-                DBOS.destroy(workflow_completion_timeout_sec=0)
+                _shut_down()
                 self.database.workers.remove(self.id)
 
     def _new_id(self) -> str:
@@ -218,3 +219,11 @@ class Worker:
     @property
     def _names(self) -> list[str]:
         return [queue.name for queue in self.queues]
+
+
+def _shut_down() -> None:
+    """End DBOS in this process; jobs that are under way go on with the next worker."""
+    with warnings.catch_warnings():
+        # A job that was taken in the last moment has not begun, so its coroutine is not awaited.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        DBOS.destroy(workflow_completion_timeout_sec=0)

@@ -40,13 +40,11 @@ class WorkerTable:
         return self._execute(change.values(seen=self._storage.now)) == 1
 
     def bury(self, ids: Sequence[str]) -> None:
-        """Declare workers dead; one that is alive after all sees it at its next beat."""
-        row = {"machine": "", "pid": 0, "seen": 0.0, "is_dead": True}
-        for id in ids:
-            insert = self._storage.upsert(WORKERS).values(id=id, **row)
-            self._execute(
-                insert.on_conflict_do_update(index_elements=["id"], set_={"is_dead": True})
-            )
+        """Declare workers dead; one that is alive after all sees it at its next beat.
+
+        One without a row has stopped by itself, and its next beat would fail, too.
+        """
+        self._execute(sa.update(WORKERS).where(_row.id.in_(ids)).values(is_dead=True))
 
     def bury_machine(self, machine: str, *, but: str) -> None:
         """Declare the workers of this machine dead; the caller holds the lock that they held."""
