@@ -274,6 +274,29 @@ def test_ctrl_c_ends_a_refresh_at_once(terminal: Terminal, server: RemoteServer)
     assert (running.returncode, err.strip()) == (130, "Stopped.")
 
 
+def test_a_program_that_ends_waits_for_no_server(terminal: Terminal, server: RemoteServer) -> None:
+    """Also where it ends before anybody waits for what was begun."""
+    server.offer("s0")
+    server.routes["/s0/SKILL.md"] = lambda handler: [server.ended.wait(300)].clear()
+    configure(terminal, server, "[network]\nseconds = 300\n")
+    program = (
+        "import sys, time\n"
+        "from prowess import Skills\n"
+        "from prowess.supply.sources import open_sources\n"
+        "from prowess.supply.remote_source import RemoteSource\n"
+        "RemoteSource.find = lambda self, search: sys.stdin.readline() and sys.exit(3)\n"
+        "Skills.open('.', sources=open_sources()).snapshot\n"
+    )
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, text=True) as running:
+        while not any("SKILL.md" in path for path in list(server.requests)):
+            assert running.poll() is None
+            time.sleep(0.05)
+        # The server does not answer, and may take five minutes.
+        running.communicate("end\n", timeout=60)
+    assert running.returncode == 3
+
+
 # Skills of servers, one by one
 
 

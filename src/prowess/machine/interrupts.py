@@ -7,7 +7,13 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, TypeVar
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+T = TypeVar("T")
+_POLL_SECONDS = 0.2
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """The signals that ask a program to end: from another program, or because its terminal is gone."""
 
@@ -63,6 +69,19 @@ def delay_interrupts() -> Iterator[None]:
     finally:
         if delayed:
             signal.raise_signal(signal.SIGINT)
+
+
+def wait_for(future: Future[T]) -> T:
+    """The result of a future. Signal handlers run, and may raise, while it is waited for.
+
+    With a timeout, because a signal just before the wait does not end it.
+    """
+    # Imported here, because most programs wait for none.
+    from concurrent.futures import wait
+
+    while not future.done():
+        wait([future], timeout=_POLL_SECONDS)
+    return future.result()
 
 
 def wait_until_readable(descriptor: int) -> None:

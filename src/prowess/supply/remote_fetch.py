@@ -10,13 +10,15 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from queue import SimpleQueue
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.machine.http_client import FetchError, HttpSession, Response
+from prowess.machine.spare_threads import start_in_thread
 from prowess.model.tree import list_blocked
 from prowess.state.remote_cache import CachedSkill, FetchedIndex, RemoteCache
 from prowess.supply.archives import InvalidArchive, unpack_archive
@@ -171,6 +173,42 @@ def _parse_index(response: Response, kind: str) -> ParsedIndex:
         raise FetchError("source-index-invalid", message) from error
 
 
+class _Fetchers:
+    """Threads that fetch files.
+
+    Not a pool of the standard library: at exit Python waits for the threads of those, and so for
+    every server that hangs, until the time of its index is up.
+    """
+
+    def __init__(self, get: Callable[[RemoteFile], bytes]) -> None:
+        self._get = get
+        self._count = 0
+        self._waiting: SimpleQueue[tuple[Future[bytes], RemoteFile] | None] = SimpleQueue()
+
+    def submit(self, file: RemoteFile) -> Future[bytes]:
+        """Fetch a file as soon as a thread is free."""
+        future: Future[bytes] = Future()
+        self._waiting.put((future, file))
+        if self._count < _WORKERS:
+            self._count += 1
+            start_in_thread(self._work)
+        return future
+
+    def end(self) -> None:
+        """Let the threads end after what has been submitted."""
+        for _ in range(self._count):
+            self._waiting.put(None)
+
+    def _work(self) -> None:
+        while (task := self._waiting.get()) is not None:
+            future, file = task
+            try:
+                future.set_result(self._get(file))
+            except BaseException as error:
+                # Raised where the file is waited for.
+                future.set_exception(error)
+
+
 class _SourceFetch:
     """Fetches the skills of one index, several files at a time."""
 
@@ -195,7 +233,7 @@ class _SourceFetch:
         """What came of each skill, by its name. Raises `FetchError` when the time is up."""
         fetched: dict[str, _FetchedFiles] = {}
         waiting: list[tuple[RemoteEntry, list[Future[bytes]]]] = []
-        pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="prowess-fetch")
+        fetchers = _Fetchers(self._get)
         try:
             for entry in entries:
                 files = self._find_cached(entry)
@@ -204,7 +242,7 @@ class _SourceFetch:
                     continue
                 wanted = entry.files if entry.archive is None else (entry.archive,)
                 # All are asked for before the first is waited for.
-                futures = [pool.submit(self._get, file) for file in wanted]
+                futures = [fetchers.submit(file) for file in wanted]
                 waiting.append((entry, futures))
             self._total = len(waiting)
             for entry, futures in waiting:
@@ -212,7 +250,7 @@ class _SourceFetch:
         finally:
             # Whatever went wrong, no thread goes on fetching.
             self._session.stop()
-            pool.shutdown(cancel_futures=True)
+            fetchers.end()
         return fetched
 
     def _find_cached(self, entry: RemoteEntry) -> Files | None:

@@ -26,6 +26,7 @@ from prowess.supply.remote_fetch import fetch_source
 
 _HOUR = 3600.0
 _MINUTE = 60.0
+_POLL_SECONDS = 0.2
 
 
 class SyncedIndex(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +88,9 @@ class IndexSync:
         """Every index in its order, once all are fetched or out of time."""
         try:
             for thread in self._threads:
-                thread.join()
+                while thread.is_alive():
+                    # With a timeout, because a signal just before the wait does not end it.
+                    thread.join(_POLL_SECONDS)
         finally:
             # Ctrl-C ends the wait, and then the threads must not go on until their limit.
             for sync in self._syncs:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from prowess.errors import MissingExtra
 from prowess.errors.mcp import McpServerError
+from prowess.machine.interrupts import wait_for
 from prowess.machine.mcp.program import ServerOutput, run_program
 from prowess.machine.processes import pass_on
 from prowess.model.facts import Facts
@@ -65,7 +66,7 @@ class McpConnections:
 
     def request(self, server: McpServer, ask: Ask[T], *, seconds: float | None = None) -> T:
         """What a server answers, for synchronous code. Raises `McpServerError`."""
-        return self._submit(self._ask(server, ask, seconds)).result()
+        return wait_for(self._submit(self._ask(server, ask, seconds)))
 
     def begin_request(self, server: McpServer, ask: Ask[T], *, seconds: float) -> Future[T]:
         """Ask a server, which is ended if it does not start and answer within one limit.

@@ -17,6 +17,7 @@ from prowess.diagnostics import Diagnostic
 from prowess.errors import MissingExtra, nearest_names
 from prowess.errors.install import InvalidSource, RefusedTree, SourceFailed
 from prowess.errors.mcp import McpServerError
+from prowess.machine.interrupts import wait_for
 from prowess.machine.tree_files import write_file
 from prowess.model.mcp import McpServer
 from prowess.parse.header.fast import read_header
@@ -160,11 +161,12 @@ class _ServerWork:
         """The wanted skills by their folder; one inside another is a part of it."""
         from prowess.supply.mcp.served_skills import ask_lists, check_entries
 
-        answer = self._connections.begin_request(
+        asked = self._connections.begin_request(
             self._server,
             lambda client: ask_lists(client, wants_skills=True, named=self._server.skills),
             seconds=self._server.seconds or _LIST_SECONDS,
-        ).result()
+        )
+        answer = wait_for(asked)
         # With a part of the list, an update could take a skill for one that is gone.
         if not answer.is_whole:
             raise RefusedTree(self._source.text, "it lists too many skills")

@@ -19,6 +19,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import MachineError, MissingExtra
 from prowess.errors.mcp import McpServerError
+from prowess.machine.interrupts import wait_for
 from prowess.model.mcp import McpServer
 from prowess.model.origin import Origin
 from prowess.model.outcome import Claim
@@ -222,7 +223,7 @@ class AskedServer:
             assert self._known is not None
             return self._known
         try:
-            lists = self._answer.result()
+            lists = wait_for(self._answer)
         except MissingExtra as error:
             # Nothing is remembered: it is over as soon as the extra is installed.
             return _Failure("source-unreachable", f"{error} {error.hint or ''}".strip())
