@@ -94,6 +94,8 @@ class BackgroundTasks:
 
     async def end(self) -> list[str]:
         """End the tasks that are still running; the reports that the agent has not received."""
+        # A task that is cancelled before it has begun would not end what it was to wait for.
+        await asyncio.sleep(0)
         running = set(self._running)
         for task in running:
             task.cancel()

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
+from functools import partial
 
 from pydantic_ai import CancellationToken
 from pydantic_ai.messages import (
@@ -436,9 +437,10 @@ class Session:
         attached = await self._workers.attach(files, self.conversation)
         prompt = attached.add_to(typed.text)
         if isinstance(typed, Message):
-            forked = await self._workers.load_typed(typed, worker, attached)
+            keep = partial(self._keep_forked, text, worker)
+            forked = await self._workers.load_typed(typed, worker, attached, keep)
             if forked is not None:
-                return self._keep_forked(text, forked, worker)
+                return forked
         prompt = self._prompts.add_context(await self._add_news(prompt, worker))
         self._prompts.forget_context()
         media = self._workers.list_media(typed, attached, worker)
@@ -504,10 +506,10 @@ class Session:
         # The agent belongs to the old conversation.
         self._main = None
 
-    def _keep_forked(self, text: str, result: LoopResult, worker: Worker) -> LoopResult:
+    def _keep_forked(self, text: str, worker: Worker, result: LoopResult) -> None:
         """Show the answer of a skill that ran apart, and let the main agent know of it."""
         if not result.answer:
-            return result
+            return
         self._emit(TextDelta(text=result.answer))
         if result.status == "done":
             question = ModelRequest(parts=[UserPromptPart(text)])
@@ -515,7 +517,6 @@ class Session:
             history = [*self._transcript.messages, *pair]
             self._transcript.messages = worker.loop.history = history
             self._transcript.note(pair)
-        return result
 
     async def _open_main(self) -> Worker:
         """The main agent, made when a model is first needed."""

@@ -39,7 +39,12 @@ from prowess.conversation.async_calls import ask_approver
 from prowess.errors import MachineError, ProwessError
 from prowess.machine.event_loop import run_in_thread
 from prowess.model.activation import SkillRequests
-from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
+from prowess.model.permission import (
+    UNANSWERED,
+    ApprovalAnswer,
+    ApprovalChoice,
+    ApprovalRequest,
+)
 from prowess.ports import Approver
 from prowess.runtime import Skills
 
@@ -96,6 +101,7 @@ class SubagentJobs:
         self._emit = emit
         self._is_ended = is_ended
         self._note_refusal = note_refusal
+        self._starting: set[str] = set()
 
     def find_spec(
         self, assignment: Assignment, parent: Worker, spending: Spending
@@ -103,8 +109,10 @@ class SubagentJobs:
         """The job of a sub-agent; None if what it needs exists only in this process."""
         model = self._models.reusable_name
         hooks, own_hooks = parent.context.hooks.digests, _list_own_hooks(assignment)
-        is_main = parent.depth == 0
-        if not is_main or model is None or not self._can_restore({**hooks, **own_hooks}, parent):
+        opened_with = self._skills.project.opened_with
+        if parent.depth > 0 or model is None or opened_with is None:
+            return None
+        if not self._can_restore({**hooks, **own_hooks}, parent):
             return None
         left = spending.left
         return TurnSpec(
@@ -118,7 +126,7 @@ class SubagentJobs:
             max_turns=left.turns,
             max_cost=left.cost,
             max_seconds=left.seconds,
-            opened_with=self._skills.project.opened_with,
+            opened_with=opened_with,
             asks=self._approver is not None,
             subagent=SubagentSpec(
                 name=assignment.name,
@@ -145,25 +153,48 @@ class SubagentJobs:
         id = new_job_id()
         # Written down first: a job that nobody knows of would never report.
         self._transcript.note_job(id, name)
+        self._starting.add(id)
+        adding = asyncio.create_task(self._add(id, spec))
         try:
-            await run_in_thread(lambda is_cancelled: self._runner.start(id, spec))
+            await asyncio.shield(adding)
         except ProwessError:
             self._transcript.note_reported(id)
             raise
         except asyncio.CancelledError:
+            # A job can be cancelled only once it is there.
+            await asyncio.wait([adding])
             await self._stop(id, name)
             raise
+        finally:
+            self._starting.discard(id)
+        if self._is_ended():
+            # Perhaps nobody follows it: what is typed is started beside the turn.
+            await self._stop(id, name)
         return id
 
-    def note_reported(self, id: str) -> None:
-        """Write down that the answer of a job is among the messages."""
+    async def _add(self, id: str, spec: TurnSpec) -> None:
+        await run_in_thread(lambda is_cancelled: self._runner.start(id, spec))
+
+    async def run(
+        self, name: str, spec: TurnSpec, spending: Spending, keep: Callable[[LoopResult], None]
+    ) -> LoopResult:
+        """The end of a sub-agent that the user waits for; `keep` gets it first."""
+        id = await self.start(name, spec)
+        result = await self.follow(id, name, spending)
+        if result is None:
+            return LoopResult(status="interrupted", reason=f"it goes on as the job {id}")
+        keep(result)
+        # Last, so that a kill loses no answer.
         self._transcript.note_reported(id)
+        return result
 
     async def collect(self, parent: Worker, spending: Spending) -> list[str]:
         """The reports of jobs that have ended since the last turn; the others are followed."""
         reports = []
-        for id, name in list(self._transcript.jobs.items()):
-            look = await self._look(id, name, seen=0)
+        # One that was typed while the last turn ended may not be there yet.
+        waiting = [one for one in self._transcript.jobs.items() if one[0] not in self._starting]
+        looks = [(id, name, await self._look(id, name, seen=0)) for id, name in waiting]
+        for id, name, look in looks:
             if look is _UNREACHABLE:
                 continue
             if look is not None and look.result is None:
@@ -264,6 +295,9 @@ class _Questions:
             answer = _NOBODY
         else:
             answer = await ask_approver(self._approver, question.request or _make_request(question))
+        if answer is UNANSWERED:
+            # The terminal is gone, which decides nothing: the job waits for another one.
+            return
         await run_in_thread(lambda is_cancelled: self._runner.answer(question, answer))
 
 
@@ -279,7 +313,7 @@ def _make_request(question: Question) -> ApprovalRequest:
 def _find_result(look: JobLook | None) -> LoopResult:
     """How a job ended, for the agent that started it."""
     if look is None or look.result is None:
-        return LoopResult(status="failed", reason="it was not started")
+        return LoopResult(status="failed", reason="its job was never started, or is gone")
     ended = look.result
     status = "done" if ended.status == "refused" and ended.answer else ended.status
     return LoopResult(status=status, answer=ended.answer, reason=ended.reason)

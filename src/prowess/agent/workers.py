@@ -159,7 +159,8 @@ class Workers:
 
     def leave(self) -> None:
         """Stop the turn that is running, but not its jobs; may be called from any thread."""
-        self.is_left = True
+        # What was interrupted before is over, jobs included.
+        self.is_left = self.is_left or not self.token.cancelled
         self.token.cancel()
 
     def is_ended(self) -> bool:
@@ -358,17 +359,26 @@ class Workers:
     # Skills
 
     async def load_typed(
-        self, message: Message, worker: Worker, attached: Attached
+        self,
+        message: Message,
+        worker: Worker,
+        attached: Attached,
+        keep: Callable[[LoopResult], None],
     ) -> LoopResult | None:
-        """Apply what the skills of a typed message ask for; the result of one that runs apart."""
+        """Apply what the skills of a typed message ask for; the result of one that runs apart.
+
+        `keep` gets that result first, before a job counts as one that has reported.
+        """
         forked = self.apply_typed(message, worker)
         if forked is None:
             return None
         assignment = forked._replace(attached=attached)
         spec = self._find_job(assignment, worker) if forked.requests.background else None
-        if spec is not None:
-            return await self._run_job(spec, forked.name)
-        return await self._run_child(assignment, worker)
+        if self.jobs is not None and spec is not None:
+            return await self.jobs.run(forked.name, spec, self.spending, keep)
+        result = await self._run_child(assignment, worker)
+        keep(result)
+        return result
 
     async def start_typed(self, message: Message, worker: Worker, attached: Attached) -> bool:
         """Let a typed skill run in the background while the agent works; whether it still does."""
@@ -506,16 +516,6 @@ class Workers:
         if self.jobs is None:
             return None
         return self.jobs.find_spec(assignment, parent, self.spending)
-
-    async def _run_job(self, spec: TurnSpec, name: str) -> LoopResult:
-        """The end of a sub-agent that works as a job, and that the user waits for."""
-        assert self.jobs is not None
-        id = await self.jobs.start(name, spec)
-        result = await self.jobs.follow(id, name, self.spending)
-        if result is None:
-            return LoopResult(status="interrupted", reason=f"it goes on as the job {id}")
-        self.jobs.note_reported(id)
-        return result
 
     async def _delegate(self, assignment: Assignment, parent: Worker) -> str:
         """The answer of a sub-agent. Raises `UsageError` where it did not finish."""

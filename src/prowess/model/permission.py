@@ -93,6 +93,10 @@ class ApprovalAnswer(msgspec.Struct, frozen=True):
     feedback: str | None = None
 
 
+UNANSWERED = ApprovalAnswer(ApprovalChoice.REJECT)
+"""In place of an answer where asking was cut short: it allows nothing, and nobody has refused."""
+
+
 class Approval(msgspec.Struct, frozen=True, kw_only=True):
     """An “always”: for one name of the skill at one location, with the content it had then."""
 

@@ -65,11 +65,15 @@ class Project:
             self.seconds = view.composition.seconds
 
     @property
-    def opened_with(self) -> OpenedWith:
-        """The options that another process needs to find the same skills."""
+    def opened_with(self) -> OpenedWith | None:
+        """The options that another process needs to find the same skills.
+
+        None if that is not possible: what a program trusts, and roots of its own, only it knows.
+        """
         from prowess.project.opened_with import OpenedWith
 
-        return OpenedWith.of(self._options)
+        is_own = self._trust is not None or self._options.get("roots") is not None
+        return None if is_own else OpenedWith.of(self._options)
 
     @property
     def cwd(self) -> str:

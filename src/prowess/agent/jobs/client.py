@@ -156,7 +156,10 @@ class Jobs:
 
     def get(self, id: str) -> Job:
         """A job by its id, or by the only beginning of one. Raises `UnknownJob`."""
-        found = [] if self.is_empty else self._open().list_workflows(workflow_id_prefix=id)
+        if self.is_empty:
+            raise UnknownJob(id, [])
+        # Not what it was given, which may have images: jobs are looked at several times a second.
+        found = self._open().list_workflows(workflow_id_prefix=id, load_input=False)
         exact = [one for one in found if one.workflow_id == id]
         chosen = exact or [one for one in found if not one.parent_workflow_id] or found
         if len(chosen) != 1:

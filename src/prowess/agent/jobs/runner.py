@@ -20,7 +20,7 @@ from prowess.agent.jobs.values import (
     Question,
     TurnSpec,
 )
-from prowess.errors import UnknownName, UsageError
+from prowess.errors import ProwessError, UnknownName, UsageError
 from prowess.model.facts import Facts
 from prowess.model.permission import ApprovalAnswer
 from prowess.model.settings import JobSettings
@@ -56,7 +56,12 @@ class StoredJobRunner:
         """Add a job, and start a worker if none runs on this machine."""
         with self._reach() as jobs:
             jobs.add_subagent(id, spec, title=_name_job(spec))
-        self._ensure_worker()
+        try:
+            self._ensure_worker()
+        except ProwessError:
+            # Whoever is told that it did not begin must not find it done by a later worker.
+            self.cancel(id)
+            raise
 
     def look(self, id: str, *, seen: int) -> JobLook | None:
         """A job without the first `seen` events; None if there is no such job."""

@@ -229,14 +229,11 @@ def _open_session(engine: Engine, job: str, spec: TurnSpec, saved: SavedSession 
             sources=(*sources, BundledSource()),
             places=find_shipped_places(spec.host),
         )
-        usual = Limits()
         session = Session(
             skills,
             model=_choose_model(spec, saved),
             approver=JobApprover(engine, job) if spec.asks else None,
-            limits=Limits(
-                turns=spec.max_turns or usual.turns, cost=spec.max_cost, seconds=spec.max_seconds
-            ),
+            limits=_find_limits(spec),
             read_only=spec.read_only,
             resume=saved,
             job=job,
@@ -244,6 +241,14 @@ def _open_session(engine: Engine, job: str, spec: TurnSpec, saved: SavedSession 
         # A script is a value here, which goes on where it stopped; other jobs begin it anew.
         register_commands(skills, find_model=lambda: spec.model)
         return session
+
+
+def _find_limits(spec: TurnSpec) -> Limits:
+    """What a turn may take. A sub-agent has what its session had left: nothing, or no limit."""
+    turns = spec.max_turns
+    if spec.subagent is None and turns is None:
+        turns = Limits().turns
+    return Limits(turns=turns, cost=spec.max_cost, seconds=spec.max_seconds)
 
 
 def _choose_model(spec: TurnSpec, saved: SavedSession | None) -> str | Model | None:

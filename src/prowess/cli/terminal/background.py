@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from prowess.activate.slash.dispatch import Cancel
 from prowess.cli.terminal.progress import Progress
 from prowess.machine.interrupts import ENDING, Stopped, catch_interrupts
-from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
+from prowess.model.permission import UNANSWERED, ApprovalAnswer, ApprovalRequest
 from prowess.ports import Approver
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class _QueueApprover:
             except queue.Empty:
                 # The user is still thinking, or has stopped the work.
                 continue
-        return ApprovalAnswer(ApprovalChoice.REJECT)
+        return UNANSWERED
 
 
 class BackgroundWork(Generic[T]):
@@ -116,10 +116,10 @@ class BackgroundWork(Generic[T]):
                     return answer
         except KeyboardInterrupt:
             # `_stop` raised it to end the question; `run` reports that the work was stopped.
-            return ApprovalAnswer(ApprovalChoice.REJECT)
+            return UNANSWERED
         finally:
             self._is_asking = False
-        return ApprovalAnswer(ApprovalChoice.REJECT)
+        return UNANSWERED
 
     def _stop(self, number: int) -> None:
         """Handle a signal. Further ones may arrive meanwhile and change nothing."""
