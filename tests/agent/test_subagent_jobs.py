@@ -75,6 +75,7 @@ def find_states(jobs: FakeJobs) -> list[str]:
     return [jobs.results[id].reason if id in jobs.results else "works" for id in jobs.specs]
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_a_job_is_added_ends_it(studio: Studio, jobs: FakeJobs) -> None:
     session = studio.open(start(), say("Never."), jobs=jobs)
     jobs.may_start.clear()

@@ -26,10 +26,13 @@ from prowess.agent.events import (
     TurnEnded,
     Warned,
 )
+from prowess.agent.jobs.client import Jobs
 from prowess.agent.jobs.runner import StoredJobRunner, open_job_runner
+from prowess.agent.jobs.turns import find_limits
 from prowess.agent.jobs.values import FINISHED, SubagentSpec, TurnSpec
 from prowess.agent.session_file import list_sessions, load_session
 from prowess.agent.subagent_jobs import _list_images, restore_images
+from prowess.errors import MachineError
 from prowess.model.mcp import McpServer
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 from prowess.model.settings import JobSettings
@@ -526,6 +529,30 @@ def test_one_that_cannot_be_reached_later_keeps_its_report(local: Yard) -> None:
     later = Seen("Fine.")
     resume(local, session, later.model)
     assert any("Red." in one for one in list_prompts(later.messages[0]))
+
+
+def test_without_a_worker_it_is_not_left_for_a_later_one(
+    local: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = open_session(local, start(), {**say("Never mind."), "expect": ["no more processes"]})
+
+    def fail(jobs: Jobs) -> bool:
+        raise MachineError("start", "prowess worker", "no more processes")
+
+    monkeypatch.setattr(Jobs, "ensure_worker", fail)
+    ended = session.run("Do it.")
+    assert (ended.status, ended.answer) == ("done", "Never mind."), ended.reason
+    assert session.waiting_jobs == {}
+    (job,) = local.jobs.list_jobs()
+    assert job.state == "cancelled"
+
+
+@pytest.mark.parametrize("turns", [0, 3, None])
+def test_a_job_has_what_its_session_had_left(turns: int | None) -> None:
+    subagent = SubagentSpec(name="a", definition="b")
+    spec = TurnSpec(text="Look.", cwd="/", subagent=subagent, max_turns=turns)
+    assert find_limits(spec) == Limits(turns=turns)
+    assert find_limits(TurnSpec(text="Look.", cwd="/")) == Limits()
 
 
 def test_images_travel_with_their_task() -> None:

@@ -233,7 +233,7 @@ def _open_session(engine: Engine, job: str, spec: TurnSpec, saved: SavedSession 
             skills,
             model=_choose_model(spec, saved),
             approver=JobApprover(engine, job) if spec.asks else None,
-            limits=_find_limits(spec),
+            limits=find_limits(spec),
             read_only=spec.read_only,
             resume=saved,
             job=job,
@@ -243,7 +243,7 @@ def _open_session(engine: Engine, job: str, spec: TurnSpec, saved: SavedSession 
         return session
 
 
-def _find_limits(spec: TurnSpec) -> Limits:
+def find_limits(spec: TurnSpec) -> Limits:
     """What a turn may take. A sub-agent has what its session had left: nothing, or no limit."""
     turns = spec.max_turns
     if spec.subagent is None and turns is None:
