@@ -219,6 +219,33 @@ def test_ctrl_c_ends_the_job_of_a_program(local: Yard) -> None:
     assert ended.state == "cancelled"
 
 
+def test_ctrl_c_ends_the_job_of_a_chat_without_a_terminal(local: Yard) -> None:
+    answers = (start(), {**SLOW, **CHILD}, {**say("Red."), **CHILD}, say("I wait."))
+    words = ("chat", "--json", "--model", local.studio.script(*answers), "--allow", "Bash")
+    with local.worker():
+        chat = subprocess.Popen(
+            [sys.executable, "-m", "prowess", *words],
+            cwd=local.studio.project,
+            env=local.env(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert chat.stdin is not None
+        assert chat.stdout is not None
+        chat.stdin.write("Do it.\n")
+        chat.stdin.flush()
+        next(line for line in chat.stdout if "I wait." in line)
+        chat.send_signal(signal.SIGINT)
+        chat.stdout.read()
+        chat.stdout.close()
+        chat.stdin.close()
+        assert chat.wait() == 130
+        (job,) = local.jobs.list_jobs()
+        (ended,) = local.wait(job.id)
+    assert ended.state == "cancelled"
+
+
 def _run_until(yard: Yard, model: str, shown: str, number: int) -> None:
     """Run `prowess run` until it shows a text, and end it with a signal."""
     words = ("run", "Do it.", "--json", "--model", model, "--allow", "Bash")

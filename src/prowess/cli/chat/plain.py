@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from typing import Any
 
@@ -19,6 +20,7 @@ from prowess.cli.terminal.out import echo_diagnostics, print_exact
 from prowess.cli.terminal.prompts import TerminalApprover, can_ask
 from prowess.errors import UsageError
 from prowess.machine.event_loop import run_in_thread
+from prowess.machine.interrupts import Stopped, catch_interrupts
 from prowess.runtime import Skills
 from prowess.text.display import escape_text
 
@@ -85,13 +87,31 @@ def run_plain(skills: Skills, host: str, options: RunOptions, *, as_json: bool) 
 
     approver = TerminalApprover(is_kept) if can_ask() else None
     chat = Chat(skills, host, options, surface, approver)
-    asyncio.run(_answer_lines(chat, surface))
+    stopped: list[int] = []
+    # Nothing but Ctrl-C cancels it.
+    with contextlib.suppress(asyncio.CancelledError):
+        asyncio.run(_answer_lines(chat, surface, stopped))
+    if stopped:
+        raise Stopped(stopped[0])
     return surface.code
 
 
-async def _answer_lines(chat: Chat, surface: PlainSurface) -> None:
+async def _answer_lines(chat: Chat, surface: PlainSurface, stopped: list[int]) -> None:
+    """Answer lines until there are no more, or until Ctrl-C, whose number is in `stopped` then."""
+    loop, reading = asyncio.get_running_loop(), asyncio.create_task(_read_lines(chat, surface))
+
+    def stop() -> None:
+        # The jobs of the turn end, too, which asyncio's own way would leave to go on.
+        chat.interrupt()
+        reading.cancel()
+
+    def note(number: int) -> None:
+        stopped.append(number)
+        loop.call_soon_threadsafe(stop)
+
     try:
-        await _read_lines(chat, surface)
+        with catch_interrupts(note):
+            await reading
     finally:
         await chat.aclose()
 
