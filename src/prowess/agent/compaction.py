@@ -183,13 +183,11 @@ class Compactor:
         old, recent = history[:start], [_without_usage(one) for one in history[start:]]
         prompt = render_request(old, round(window * _TRANSCRIPT), instructions=instructions)
         with observe("compact", automatic=is_automatic, tokens=before) as seen:
-            result = await self._summarize(prompt)
+            result = await self._ask_for_summary(prompt)
             seen.note(status=result.status)
-        summary = result.answer.strip()
-        if result.status == "done" and not summary:
-            result = LoopResult(status="failed", reason="the model gave no summary")
         if result.status != "done":
             return Compaction(result)
+        summary = result.answer
         ledger = self._conversation.ledger
         survival = self._conversation.compact(most=round(window * _SKILLS))
         skills = self._render_skills(survival, list_versions(ledger), recent)
@@ -215,6 +213,14 @@ class Compactor:
         )
         self._emit(event)
         return Compaction(LoopResult(answer=event.describe()), messages)
+
+    async def _ask_for_summary(self, prompt: str) -> LoopResult:
+        """The summary as an answer; a model that says nothing has failed."""
+        result = await self._summarize(prompt)
+        result.answer = result.answer.strip()
+        if result.status == "done" and not result.answer:
+            return LoopResult(status="failed", reason="the model gave no summary")
+        return result
 
     def _measure(self, history: Sequence[ModelMessage], pending: ModelRequest | None) -> int:
         """About how many tokens the next request has."""

@@ -33,7 +33,7 @@ _pack = msgspec.msgpack.Encoder().encode
 _set = msgspec.structs.force_setattr
 
 
-class Shown(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class ShownFields(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """The name and the description under which a host shows a skill, and why it does not."""
 
     name: str
@@ -58,7 +58,7 @@ class Parsed(msgspec.Struct, frozen=True, gc=False, array_like=True):
     manifest: bytes
     frontmatter: bytes
     details: bytes = b""
-    shown: Shown | None = None
+    shown: ShownFields | None = None
     valid: bool = True
     diagnostics: tuple[Diagnostic, ...] = ()
 
@@ -293,12 +293,12 @@ class CandidateReader:
         )
 
 
-def _find_shown(understood: Understood, *, is_clean: bool) -> Shown | None:
+def _find_shown(understood: Understood, *, is_clean: bool) -> ShownFields | None:
     """How a host shows a skill; None where that is as its manifest says."""
     manifest, description = understood.manifest, understood.description
     if is_clean and description:
         description = clean_line(description)
-    shown = Shown(understood.name, description, understood.label, understood.hidden_because)
+    shown = ShownFields(understood.name, description, understood.label, understood.hidden_because)
     is_named = understood.name == manifest.name and understood.label is None
     is_described = description == manifest.description and understood.hidden_because is None
     return None if is_named and is_described else shown

@@ -41,7 +41,7 @@ def serve(options: dict[str, Any]) -> None:
         # `kill -USR1` writes down where every thread is.
         faulthandler.register(signal.SIGUSR1, file=log)
         faulthandler.enable(file=log)
-        made = worker.Worker(
+        made = worker.JobWorker(
             JobSettings(database=options["database"], concurrency=options["concurrency"]),
             current_facts(),
             pid=os.getpid(),
@@ -62,7 +62,7 @@ def serve(options: dict[str, Any]) -> None:
         os._exit(code)
 
 
-def add_late(made: worker.Worker, spec: TurnSpec) -> None:
+def add_late(made: worker.JobWorker, spec: TurnSpec) -> None:
     """Add a job as a terminal does that sees the worker running for the last moment."""
     serve, specs = made._serve, [spec]
 

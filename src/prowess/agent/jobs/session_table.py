@@ -19,7 +19,7 @@ SESSIONS = make_table(
 _row = SESSIONS.c
 
 
-class TurnRecord(NamedTuple):
+class BegunTurn(NamedTuple):
     """Where a turn began. A reopened one goes on, even if it has ended."""
 
     machine: str
@@ -33,12 +33,12 @@ class SessionTable:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
-    def find(self, key: str) -> TurnRecord | None:
+    def find(self, key: str) -> BegunTurn | None:
         """Where a turn began; None if it did not."""
         query = sa.select(_row.machine, _row.session, _row.is_reopened).where(_row.key == key)
         with self._storage.begin() as connection:
             row = connection.execute(query).first()
-        return None if row is None else TurnRecord(*row)
+        return None if row is None else BegunTurn(*row)
 
     def keep(self, key: str, job: str, machine: str, session: str) -> None:
         """Write down where a turn begins, before anything happens in it."""

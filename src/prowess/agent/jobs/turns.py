@@ -27,7 +27,7 @@ from prowess.agent.events import (
     render_event,
 )
 from prowess.agent.jobs.engine import Engine, JobApprover, get_engine, in_thread
-from prowess.agent.jobs.session_table import TurnRecord
+from prowess.agent.jobs.session_table import BegunTurn
 from prowess.agent.jobs.values import PROGRESS, TURN, JobResult, SubagentSpec, TurnSpec
 from prowess.agent.models import SCRIPT
 from prowess.agent.script import load_script, replay
@@ -157,7 +157,7 @@ async def ask_about_unknown(
     return True
 
 
-async def _find_saved(engine: Engine, job: str, key: str, begun: TurnRecord) -> SavedSession | None:
+async def _find_saved(engine: Engine, job: str, key: str, begun: BegunTurn) -> SavedSession | None:
     """The session in which this turn began; None if it is to begin anew."""
     try:
         return await in_thread(lambda: _load_session(engine, begun.session))

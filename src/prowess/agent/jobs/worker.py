@@ -39,7 +39,7 @@ _POLL_SECONDS = 0.2
 _WORKFLOWS = ("prowess.agent.jobs.turns", "prowess.agent.batch.workflow")
 
 
-class Worker:
+class JobWorker:
     """Serves the queues of this machine, and others by name, until it is told to stop.
 
     `on_lost` is called with the reason when others have taken over, or will: the process must end

@@ -44,11 +44,11 @@ def command(
     for name in [one for one in os.environ if one.startswith("DBOS_")]:
         del os.environ[name]
     with require_jobs():
-        from prowess.agent.jobs.worker import Worker
+        from prowess.agent.jobs.worker import JobWorker
     facts = current_facts()
     if detach:
         return _detach(facts, queues, lease, until_idle=until_idle, as_json=as_json)
-    worker = Worker(
+    worker = JobWorker(
         load_job_settings(facts),
         facts,
         pid=os.getpid(),
