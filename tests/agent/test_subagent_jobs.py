@@ -221,3 +221,20 @@ def test_a_kill_before_the_answer_is_kept_loses_nothing(
     session.close()
     (job,) = jobs.specs
     assert load_session(studio.facts, session.id).jobs == {job: "apart"}
+
+
+def test_a_session_that_goes_on_without_jobs_says_whose_report_does_not_come(
+    studio: Studio,
+) -> None:
+    session = studio.open(say("Hello."))
+    session.run("Go.")
+    session._transcript.note_job("1116-1", "apart")
+    session.close()
+    events: list[Event] = []
+    saved = load_session(studio.facts, session.id)
+    studio.open(say("Fine."), resume=saved).run("And now?", on_event=events.append)
+    (warning,) = [one for one in events if isinstance(one, Warned)]
+    assert (warning.code, "`prowess jobs show 1116-1`" in warning.message) == (
+        "task-not-followed",
+        True,
+    )

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from prowess.agent.configuration import Configuration
 from prowess.discover.links import is_inside
 from prowess.errors.agent import UnknownAgent
 from prowess.model.plugin_contents import PluginContents
@@ -14,6 +15,7 @@ from prowess.parse.header.fast import read_header
 from prowess.ports import FileSystem
 from prowess.profiles.schema.header import HeaderRules
 from prowess.profiles.schema.roots import ScanLimits
+from prowess.runtime import Skills
 
 GENERAL = "general-purpose"
 """The sub-agent that needs no definition: the instructions and tools of the session."""
@@ -229,3 +231,23 @@ def _read_words(value: Any) -> tuple[str, ...]:
     if not isinstance(words, list | tuple):
         return ()
     return tuple(str(word).strip() for word in words if str(word).strip())
+
+
+def open_definitions(
+    skills: Skills,
+    configuration: Configuration,
+    root: str,
+    *,
+    on_refused: Callable[[str], None],
+) -> AgentDefinitions:
+    """The definitions for a session in a project; `on_refused` gets links that are not followed."""
+    return AgentDefinitions(
+        (skills.snapshot.cwd, root),
+        skills.project.files,
+        skills.profile.header,
+        skills.profile.limits,
+        home=skills.facts.home,
+        trusted_links=configuration.host.trusted_links,
+        plugins=configuration.plugins,
+        on_refused=on_refused,
+    )

@@ -46,6 +46,7 @@ from prowess.agent.prompt_content import add_media
 from prowess.agent.session_file import SavedSession
 from prowess.agent.settings_warnings import list_settings_warnings
 from prowess.agent.shipped.commands import register_commands
+from prowess.agent.subagent_jobs import list_lost_reports
 from prowess.agent.subagent_turn import open_subagent
 from prowess.agent.transcript import Transcript, open_session_file
 from prowess.agent.turn import Limits, LoopResult, fail_unexpectedly
@@ -572,7 +573,8 @@ class Session:
                 f"It is not known whether this was done before the session ended: {call.title}"
             )
             self._emit(Warned(code="unknown-outcome", message=message))
-        for warning in self._start_warnings:
+        lost = self._transcript.jobs if self._workers.jobs is None else {}
+        for warning in (*self._start_warnings, *list_lost_reports(lost)):
             self._emit(warning)
 
     async def _wait_until_shown(self) -> None:

@@ -325,6 +325,14 @@ def _list_own_hooks(assignment: Assignment) -> dict[str, str]:
     return {assignment.name: digest_hooks(requests)} if requests.hooks else {}
 
 
+def list_lost_reports(jobs: Mapping[str, str]) -> list[Warned]:
+    """What to say about the jobs of a session that runs without jobs this time."""
+    said = "The report of the background task “{}” does not come here; see `prowess jobs show {}`."
+    return [
+        Warned(code="task-not-followed", message=said.format(name, id)) for id, name in jobs.items()
+    ]
+
+
 def restore_images(images: Iterable[AttachedImage]) -> Attached:
     """What the user attached to the task of a job; texts are part of the task."""
     return Attached(

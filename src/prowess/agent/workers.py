@@ -20,8 +20,8 @@ from prowess.agent.configuration import Configuration
 from prowess.agent.definitions import (
     GENERAL,
     AgentDefinition,
-    AgentDefinitions,
     explain_refused_link,
+    open_definitions,
 )
 from prowess.agent.events import Event, SkillLoaded, TextDelta, ThinkingDelta, Warned
 from prowess.agent.hooks.process import HookPlace
@@ -118,7 +118,7 @@ class Workers:
         self._workspace = Workspace(skills, configuration, approver, read_only=read_only)
         self._grants = SkillGrants(skills, models, emit)
         self._refused_links: list[str] = []
-        self.definitions = _open_definitions(
+        self.definitions = open_definitions(
             skills, configuration, self._workspace.root, on_refused=self._refused_links.append
         )
         self._mcp = open_mcp_tools(skills, configuration, emit, servers, read_only=read_only)
@@ -140,17 +140,22 @@ class Workers:
         self.main_hooks = self.hooks.open_agent("")
         # An editor's servers end with this process, and what is not kept gets no report.
         if runner is not None and transcript.path and not servers:
-            self.jobs = SubagentJobs(
-                runner,
-                skills,
-                models,
-                approver,
-                transcript,
-                read_only=read_only,
-                emit=emit,
-                is_ended=self.is_ended,
-                note_refusal=self.refusals.append,
-            )
+            self.jobs = self._open_jobs(runner, transcript, read_only=read_only)
+
+    def _open_jobs(
+        self, runner: JobRunner, transcript: Transcript, *, read_only: bool
+    ) -> SubagentJobs:
+        return SubagentJobs(
+            runner,
+            self.skills,
+            self._models,
+            self._approver,
+            transcript,
+            read_only=read_only,
+            emit=self._emit,
+            is_ended=self.is_ended,
+            note_refusal=self.refusals.append,
+        )
 
     def interrupt(self) -> None:
         """Stop the turn that is running; may be called from any thread."""
@@ -577,22 +582,3 @@ class Workers:
             self._grants.apply(msgspec.structs.replace(requests, model=None), worker, skill=name)
             loaded.append(activation)
         return loaded
-
-
-def _open_definitions(
-    skills: Skills,
-    configuration: Configuration,
-    root: str,
-    *,
-    on_refused: Callable[[str], None],
-) -> AgentDefinitions:
-    return AgentDefinitions(
-        (skills.snapshot.cwd, root),
-        skills.project.files,
-        skills.profile.header,
-        skills.profile.limits,
-        home=skills.facts.home,
-        trusted_links=configuration.host.trusted_links,
-        plugins=configuration.plugins,
-        on_refused=on_refused,
-    )
