@@ -15,13 +15,17 @@ TEXT = """
 database = "postgresql://me:hush@db.example/prowess"
 concurrency = 2
 pull_requests = "each"
+background = false
 """
 
 
 def test_the_users_file_says_where_and_how_jobs_run(workspace: Workspace) -> None:
     workspace.write(OWN, TEXT)
     assert workspace.open().settings().jobs == JobSettings(
-        database="postgresql://me:hush@db.example/prowess", concurrency=2, pull_requests="each"
+        database="postgresql://me:hush@db.example/prowess",
+        concurrency=2,
+        pull_requests="each",
+        background=False,
     )
 
 
@@ -33,6 +37,7 @@ def test_the_address_of_the_database_is_not_shown(workspace: Workspace) -> None:
         "jobs.database": "(set)",
         "jobs.concurrency": 2,
         "jobs.pull_requests": "each",
+        "jobs.background": False,
     }
 
 
@@ -44,6 +49,7 @@ def test_a_project_has_no_say_about_jobs(workspace: Workspace) -> None:
         ("setting-ignored", "jobs.database"),
         ("setting-ignored", "jobs.concurrency"),
         ("setting-ignored", "jobs.pull_requests"),
+        ("setting-ignored", "jobs.background"),
     ]
 
 
@@ -54,6 +60,7 @@ def test_a_project_has_no_say_about_jobs(workspace: Workspace) -> None:
         ("[jobs]\ndatabase = 'mysql://me:hush@x/y'\n", "postgresql://user@host/name"),
         ("[jobs]\nconcurrency = 0\n", "1 or more"),
         ("[jobs]\npull_requests = 'many'\n", "one of one, each"),
+        ("[jobs]\nbackground = 'no'\n", "true or false"),
     ],
 )
 def test_a_wrong_value_is_refused(workspace: Workspace, text: str, said: str) -> None:
