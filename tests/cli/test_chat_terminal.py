@@ -146,7 +146,7 @@ def test_a_sub_agent_in_the_background_goes_on_when_the_chat_is_left(terminal, c
     screen.wait_for("I go on.", "touch found", "Allow? y: once")
     screen.type("/quit", "Enter")
     assert screen.wait_for_end() == 0
-    shown = screen.wait_for("“apart” goes on: prowess jobs show ", "The session is kept: ")
+    shown = screen.wait_for("“apart” is still running: prowess jobs show ", "The session is kept: ")
     job = shown.split("prowess jobs show ")[1].split()[0]
     session = shown.split("--resume ")[1].split()[0]
     screen.close()
@@ -162,7 +162,7 @@ def test_a_sub_agent_in_the_background_goes_on_when_the_chat_is_left(terminal, c
     screen.wait_for("It is found.")
     screen.press("C-d")
     assert screen.wait_for_end() == 0
-    assert "goes on: prowess" not in screen.wait_for("The session is kept: ")
+    assert "still running: prowess" not in screen.wait_for("The session is kept: ")
 
 
 def test_what_is_typed_is_shown_once_and_a_missing_file_is_reported(terminal, chat):

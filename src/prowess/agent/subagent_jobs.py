@@ -52,7 +52,7 @@ _LOOK_SECONDS = 0.25
 # The session and the turn of the job are not those of whoever follows it.
 _NOT_PASSED_ON = (SessionStarted, TurnStarted, TurnEnded)
 _UNREACHABLE = JobLook()
-_NOBODY = ApprovalAnswer(ApprovalChoice.REJECT, "nobody is there to approve it")
+_NOBODY = ApprovalAnswer(ApprovalChoice.REJECT, "nobody is here to approve it")
 
 
 Block = Mapping[str, Any]
@@ -182,7 +182,7 @@ class SubagentJobs:
         id = await self.start(name, spec)
         result = await self.follow(id, name, spending)
         if result is None:
-            return LoopResult(status="interrupted", reason=f"it goes on as the job {id}")
+            return LoopResult(status="interrupted", reason=f"it is still running as job {id}")
         keep(result)
         # Last, so that a kill loses no answer.
         self._transcript.note_reported(id)
@@ -260,7 +260,9 @@ class SubagentJobs:
     async def _stop(self, id: str, name: str) -> LoopResult | None:
         """End a job with its turn, or leave it to go on without this session."""
         if not self._is_ended():
-            message = f"The background task “{name}” goes on; see `prowess jobs show {id}`."
+            message = (
+                f"The background task “{name}” is still running; see `prowess jobs show {id}`."
+            )
             self._emit(Warned(code="task-goes-on", message=message))
             return None
         await run_in_thread(lambda is_cancelled: self._runner.cancel(id))
@@ -327,7 +329,7 @@ def _list_own_hooks(assignment: Assignment) -> dict[str, str]:
 
 def list_lost_reports(jobs: Mapping[str, str]) -> list[Warned]:
     """What to say about the jobs of a session that runs without jobs this time."""
-    said = "The report of the background task “{}” does not come here; see `prowess jobs show {}`."
+    said = "The report of background task “{}” cannot arrive here; see `prowess jobs show {}`."
     return [
         Warned(code="task-not-followed", message=said.format(name, id)) for id, name in jobs.items()
     ]

@@ -71,6 +71,12 @@ def delay_interrupts() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
+def join_thread(thread: threading.Thread) -> None:
+    """Wait until a thread has ended, as `wait_for` does."""
+    while thread.is_alive():
+        thread.join(_POLL_SECONDS)
+
+
 def wait_for(future: Future[T]) -> T:
     """The result of a future. Signal handlers run, and may raise, while it is waited for.
 

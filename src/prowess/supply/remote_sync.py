@@ -16,6 +16,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import MachineError
 from prowess.machine.http_client import FetchError, HttpSession, check_url
+from prowess.machine.interrupts import join_thread
 from prowess.machine.network_address import is_private_name
 from prowess.model.settings import NetworkSettings
 from prowess.model.source_status import SourceState, SourceStatus
@@ -26,7 +27,6 @@ from prowess.supply.remote_fetch import fetch_source
 
 _HOUR = 3600.0
 _MINUTE = 60.0
-_POLL_SECONDS = 0.2
 
 
 class SyncedIndex(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,9 +88,7 @@ class IndexSync:
         """Every index in its order, once all are fetched or out of time."""
         try:
             for thread in self._threads:
-                while thread.is_alive():
-                    # With a timeout, because a signal just before the wait does not end it.
-                    thread.join(_POLL_SECONDS)
+                join_thread(thread)
         finally:
             # Ctrl-C ends the wait, and then the threads must not go on until their limit.
             for sync in self._syncs:

@@ -70,9 +70,10 @@ def resume(yard: Yard, session: Session, model: Any, text: str = "And now?") -> 
     return events
 
 
-def leave_at_work(yard: Yard, *answers: Any, **options: Any) -> Session:
+def leave_at_work(yard: Yard) -> Session:
     """A session whose program ends while its sub-agent works; the file `go` lets that end."""
-    session = open_session(yard, *answers, **options)
+    answers = (start(), {**SLOW, **CHILD}, {**say("Red."), **CHILD}, say("Wait."))
+    session = open_session(yard, *answers, rules={"allow": ["Bash"]})
 
     def is_at_work() -> bool:
         running = yard.jobs.list_running()
@@ -137,14 +138,7 @@ def test_the_session_of_a_job_is_not_the_one_to_continue(local: Yard) -> None:
 
 def test_it_goes_on_when_its_session_is_left_and_reports_once(local: Yard) -> None:
     with local.worker():
-        session = leave_at_work(
-            local,
-            start(),
-            {**SLOW, **CHILD},
-            {**say("Red."), **CHILD},
-            say("Wait."),
-            rules={"allow": ["Bash"]},
-        )
+        session = leave_at_work(local)
         (job,) = local.jobs.list_jobs()
         assert job.state == "running"
         assert load_session(local.facts(), session.id).jobs == {job.id: "general-purpose"}
@@ -164,14 +158,7 @@ def test_it_goes_on_when_its_session_is_left_and_reports_once(local: Yard) -> No
 
 def test_one_that_still_works_is_followed_when_its_session_goes_on(local: Yard) -> None:
     with local.worker():
-        session = leave_at_work(
-            local,
-            start(),
-            {**SLOW, **CHILD},
-            {**say("Red."), **CHILD},
-            say("Wait."),
-            rules={"allow": ["Bash"]},
-        )
+        session = leave_at_work(local)
         (job,) = local.jobs.list_jobs()
         events: list[Event] = []
         saved = load_session(local.facts(), session.id)
@@ -531,14 +518,7 @@ def test_a_database_that_is_gone_is_said_to_the_model(local: Yard) -> None:
 
 def test_one_that_cannot_be_reached_later_keeps_its_report(local: Yard) -> None:
     with local.worker():
-        session = leave_at_work(
-            local,
-            start(),
-            {**SLOW, **CHILD},
-            {**say("Red."), **CHILD},
-            say("Wait."),
-            rules={"allow": ["Bash"]},
-        )
+        session = leave_at_work(local)
         (job,) = local.jobs.list_jobs()
         gone = StoredJobRunner(
             JobSettings(database="postgresql://nobody@127.0.0.1:1/none"), local.facts()

@@ -158,7 +158,7 @@ class ChatScreen:
             await self._end_tasks()
             await self.chat.aclose()
         for job, name in self.chat.session.waiting_jobs.items():
-            self._write(f"“{escape_line(name)}” goes on: prowess jobs show {job}\n")
+            self._write(f"“{escape_line(name)}” is still running: prowess jobs show {job}\n")
         self._write(f"The session is kept: prowess chat --resume {self.chat.session.id}\n")
         return int(Exit.OK)
 
