@@ -7,9 +7,11 @@ lives in memory.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import msgspec
+
+from prowess.model.files import FolderItem, Head, KeptReading, Stamp
 
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
@@ -22,33 +24,6 @@ if TYPE_CHECKING:
     from prowess.model.skill import Candidate, Root, Scope, Skill
     from prowess.model.source_status import SourceStatus
     from prowess.model.usage import Caller, Usage
-
-
-class FolderItem(msgspec.Struct, frozen=True, array_like=True, order=True, gc=False):
-    """One name in a folder: what it is (`file`, `folder`, `other`), links followed, and whether it
-    is a link.
-
-    A broken or looping link is `broken`.
-    """
-
-    name: str
-    kind: str
-    is_link: bool
-
-
-Stamp = tuple[int, int, int, int]
-"""The version of a file or folder: times of modification and change in ns, size, inode."""
-
-
-class Head(msgspec.Struct, frozen=True, gc=False):
-    """The beginning of a file, how large the whole file is, how many hard links it has, and its
-    stamp.
-    """
-
-    data: bytes
-    size: int
-    links: int
-    stamp: Stamp
 
 
 class FileSystem(Protocol):
@@ -96,15 +71,6 @@ class FileSystem(Protocol):
 
 
 T = TypeVar("T")
-
-
-class KeptReading(msgspec.Struct, Generic[T], frozen=True, array_like=True, gc=False):
-    """What was read from a file, its size and hard links, and the stamp it had."""
-
-    stamp: Stamp
-    size: int
-    links: int
-    reading: T
 
 
 class ReadingStore(Protocol[T]):
@@ -231,6 +197,12 @@ class SkillSource(Protocol):
         and its `Skill`, with a `loader` that returns the instructions when they are needed.
         """
         ...
+
+
+Refresh: TypeAlias = Literal["auto", "manual"] | float
+"""When changes are noticed: at the next request (`auto`), only by `Skills.reload` (`manual`), or
+after this many seconds.
+"""
 
 
 @runtime_checkable

@@ -23,7 +23,7 @@ from prowess.ports import Listener
 from prowess.profiles.places import Place, Places
 from prowess.profiles.schema.roots import RootRule
 from prowess.project.host_view import compose_view, open_view
-from prowess.project.options import CatalogOptions, Options
+from prowess.project.options import CatalogOptions, OpenOptions, Options
 from prowess.project.project import Project
 
 if TYPE_CHECKING:
@@ -44,12 +44,6 @@ if TYPE_CHECKING:
     from prowess.model.usage import Caller
     from prowess.ports import Approver, Ranker, Reporter, Runner, SecretStore, UsageStore
     from prowess.sources import AnySource
-
-
-class OpenOptions(Options, total=False):
-    """What `Skills.open` takes beside the folder and the host; `on_event` hears a host's events."""
-
-    on_event: Listener | None
 
 
 # A program that opens ever new folders must not keep them all.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -23,18 +23,13 @@ from prowess.machine.package_files import (
     read_package_files,
 )
 from prowess.model.skill import IN_MEMORY, Root, Scope, Skill, Source
-from prowess.ports import FileSystem, SkillSource
+from prowess.ports import FileSystem, Refresh, SkillSource
 from prowess.profiles.places import Place
 from prowess.profiles.schema.profile import Profile
 from prowess.state.unpacked_files import find_refusal, split_path
 
 Contents: TypeAlias = Mapping[str, str | bytes]
 """Files by their relative path, such as `pdf/SKILL.md`."""
-
-Refresh: TypeAlias = Literal["auto", "manual"] | float
-"""When changes are noticed: at the next request (`auto`), only by `Skills.reload` (`manual`), or
-after this many seconds.
-"""
 
 
 class _SourceOptions(msgspec.Struct, frozen=True, kw_only=True, eq=False):

@@ -131,9 +131,9 @@ def test_stopping_with_ctrl_c_is_quiet_and_has_its_own_exit_code(terminal, monke
 
 # Says when the command line is being imported: a Ctrl-C before that is Python's own business.
 ANNOUNCED = (
-    "import sys; from prowess import cli; load = cli._import_msgspec_alone\n"
-    "cli._import_msgspec_alone = lambda: (sys.stderr.write('!'), load())\n"
-    "sys.exit(cli.main())"
+    "import sys; from prowess.cli import lean_imports, main; load = lean_imports.import_lean\n"
+    "lean_imports.import_lean = lambda: (sys.stderr.write('!'), load())\n"
+    "sys.exit(main())"
 )
 
 

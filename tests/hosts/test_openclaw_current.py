@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from prowess.model.files import FolderItem
 from prowess.model.outcome import State
 from prowess.model.settings import Override
 from prowess.model.skill import Manifest, Requires
-from prowess.ports import FolderItem
 from prowess.runtime import Skills
 from prowess.testing import MemoryFiles, make_facts
 from tests.workspace import Workspace, skill_text

@@ -18,8 +18,8 @@ from prowess.activate.resources.lookup import resolve
 from prowess.errors import UnknownSkill
 from prowess.errors.activation import AddressError
 from prowess.machine.files import LocalFiles
+from prowess.model.files import FolderItem, Head
 from prowess.model.skill import Skill
-from prowess.ports import FolderItem, Head
 from prowess.profiles.load import load_profile
 from tests.unit.activate.skills import make_outcome
 

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prowess.model.files import FolderItem
 from prowess.model.snapshot import Snapshot
-from prowess.ports import FolderItem
 from prowess.state.cache import _parse_listing, _render_listing
 from tests.workspace import Workspace, skill_text
 

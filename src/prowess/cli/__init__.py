@@ -64,7 +64,9 @@ def _run_process() -> int:
         from prowess.machine.interrupts import delay_interrupts, let_interrupts_end
 
         with delay_interrupts():
-            _import_msgspec_alone()
+            from prowess.cli.lean_imports import import_lean
+
+            import_lean()
             from prowess.cli.app import run
 
         try:
@@ -75,17 +77,3 @@ def _run_process() -> int:
     except KeyboardInterrupt:
         # Ctrl-C while the modules of the command line were still being imported.
         return 130
-
-
-def _import_msgspec_alone() -> None:
-    """Import msgspec without typing_extensions.
-
-    msgspec uses it if it is installed, though on this version of Python it needs nothing from it;
-    that import would cost a third of the time it takes to start the interpreter.
-    """
-    if "typing_extensions" not in sys.modules:
-        sys.modules["typing_extensions"] = None  # type: ignore[assignment]
-        try:
-            import msgspec  # noqa: F401
-        finally:
-            del sys.modules["typing_extensions"]

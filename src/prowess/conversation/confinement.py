@@ -12,8 +12,9 @@ from prowess.conversation.current_skills import SnapshotView
 from prowess.conversation.services import Services
 from prowess.machine.sandbox import find_support
 from prowess.model.command import Command, Finished
+from prowess.model.files import Stamp
 from prowess.model.sandbox import SandboxPolicy
-from prowess.ports import FileSystem, Runner, Stamp
+from prowess.ports import FileSystem, Runner
 from prowess.shell.sandbox_policy import build_policy
 from prowess.state.folders import state_folder
 from prowess.telemetry import observe

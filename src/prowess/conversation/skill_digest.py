@@ -6,8 +6,9 @@ import hashlib
 from collections.abc import Iterator
 
 from prowess.activate.wrappers import find_own_folder
+from prowess.model.files import FolderItem
 from prowess.model.skill import Skill
-from prowess.ports import FileSystem, FolderItem
+from prowess.ports import FileSystem
 
 # Larger files are identified by their times, size and inode instead of their content.
 _MOST_BYTES = 1 << 20

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from prowess.ports import FileSystem, Stamp
+from prowess.model.files import Stamp
+from prowess.ports import FileSystem
 
 # Looking at one costs one or two microseconds, so a check stays below a few milliseconds.
 MOST_PER_CHECK = 1_000

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.ports import FileSystem, FolderItem
+from prowess.model.files import FolderItem
+from prowess.ports import FileSystem
 
 if TYPE_CHECKING:
     from prowess.text.ignore_files import IgnoreChain, Ignored, IgnoreFile

@@ -15,8 +15,9 @@ from prowess.discover.walk import (
     open_root,
     walk_skills,
 )
+from prowess.model.files import FolderItem
 from prowess.model.skill import Candidate
-from prowess.ports import Discovered, FolderItem
+from prowess.ports import Discovered
 
 _EXTRA_DEPTH = 2
 _ANY_SKILL_FILE = SKILL_FILE.lower()

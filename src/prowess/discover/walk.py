@@ -20,8 +20,9 @@ from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.discover.ignored_paths import IgnoredPaths, Reason
 from prowess.discover.links import LinkRules
 from prowess.discover.plugin_prefixes import PluginPrefixes
+from prowess.model.files import FolderItem
 from prowess.model.skill import Candidate, Root
-from prowess.ports import FileSystem, FolderItem
+from prowess.ports import FileSystem
 from prowess.profiles.schema.roots import ScanLimits
 
 SKILL_FILE = "SKILL.md"

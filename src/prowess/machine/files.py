@@ -7,7 +7,7 @@ import stat
 import sys
 from operator import attrgetter
 
-from prowess.ports import FolderItem, Head, Stamp
+from prowess.model.files import FolderItem, Head, Stamp
 
 # A pipe or a device opened for reading must never block, and a terminal must not become ours.
 _OPEN = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 
-from prowess.ports import FolderItem, Head, Stamp
+from prowess.model.files import FolderItem, Head, Stamp
 
 # As many as Linux follows before it calls them a loop.
 _MOST_LINKS = 40

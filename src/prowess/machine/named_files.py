@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from prowess.ports import FileSystem, FolderItem, Head, Stamp
+from prowess.model.files import FolderItem, Head, Stamp
+from prowess.ports import FileSystem
 
 
 class NamedFiles:

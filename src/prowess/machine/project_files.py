@@ -10,7 +10,7 @@ import msgspec
 
 from prowess.errors import MachineError, name_cause
 from prowess.machine.files import LocalFiles, open_real
-from prowess.ports import FolderItem
+from prowess.model.files import FolderItem
 from prowess.text.ignore_files import IGNORE_FILE, IgnoreChain
 
 MOST_BYTES = 1 << 24

@@ -2,7 +2,7 @@
 rules.
 """
 
-from __future__ import annotations
+# Without postponed annotations, for the reason given in `prowess.model.skill`.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -14,11 +14,12 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.errors import MachineError
+from prowess.model.files import KeptReading, Stamp
 from prowess.model.outcome import Claim, Note, State
 from prowess.model.skill import Candidate, Document, Manifest, Skill, SkillCall
 from prowess.parse.header.fast import HeaderReading, read_header
 from prowess.parse.manifest.names import Understood, understand
-from prowess.ports import FileSystem, KeptReading, ReadingStore, Stamp
+from prowess.ports import FileSystem, ReadingStore
 from prowess.profiles.schema.header import FieldRules, HeaderRules
 from prowess.profiles.schema.roots import ScanLimits
 

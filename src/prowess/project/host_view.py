@@ -109,8 +109,10 @@ class HostView:
         return self._load_settings(self._load_own_profile())
 
     def _load_settings(self, profile: Profile) -> Settings:
-        places, listed = self._places.locate(profile)
-        return load_settings(profile, places, self.facts, self.files, listed=listed)
+        located = self._places.locate(profile)
+        return load_settings(
+            profile, located.places, self.facts, self.files, listed=located.settings
+        )
 
     def _load_own_profile(self) -> Profile:
         if self._own_profile is None:

@@ -4,16 +4,12 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from prowess.model.facts import Facts
 from prowess.model.permission import Rule
 from prowess.model.skill import Root, Skill
-from prowess.ports import FileSystem, Reporter, SkillSource
-
-if TYPE_CHECKING:
-    from prowess.ports import Ranker, UsageStore
-    from prowess.sources import Refresh
+from prowess.ports import FileSystem, Listener, Ranker, Refresh, Reporter, SkillSource, UsageStore
 
 
 class Options(TypedDict, total=False):
@@ -44,12 +40,18 @@ class Options(TypedDict, total=False):
     roots: Sequence[Root] | None
     sources: Iterable[SkillSource]
     cache: bool
-    usage: "bool | UsageStore"
+    usage: bool | UsageStore
     trust: bool | Callable[[Skill], bool] | None
-    refresh: "Refresh"
+    refresh: Refresh
     reporter: Reporter | None
     thorough: bool
     packages: bool
+
+
+class OpenOptions(Options, total=False):
+    """What `Skills.open` takes beside the folder and the host; `on_event` hears a host's events."""
+
+    on_event: Listener | None
 
 
 class CatalogOptions(TypedDict, total=False):
@@ -65,7 +67,7 @@ class CatalogOptions(TypedDict, total=False):
     characters: int | None
     format: str | None
     request: str | None
-    ranker: "Ranker | None"
+    ranker: Ranker | None
     can_read_skill_urls: bool
 
 

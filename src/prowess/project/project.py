@@ -13,12 +13,13 @@ from prowess.discover.changes import ChangeCheck
 from prowess.machine.garbage import pause_collection
 from prowess.model.catalog import Catalog
 from prowess.model.facts import Facts
+from prowess.model.files import Stamp
 from prowess.model.permission import Rule
 from prowess.model.settings import Settings
 from prowess.model.skill import Root, Skill
 from prowess.model.snapshot import Snapshot
 from prowess.parse.candidates import Parsed
-from prowess.ports import FileSystem, SkillSource, Stamp
+from prowess.ports import FileSystem, SkillSource
 from prowess.profiles.places import Places
 from prowess.profiles.schema.profile import Profile
 from prowess.project.catalogs import CatalogMaker

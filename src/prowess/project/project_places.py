@@ -1,9 +1,8 @@
 """The folders and settings files of a working folder, by the templates of a profile."""
 
-from __future__ import annotations
+# Without postponed annotations, for the reason given in `prowess.model.skill`.
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import msgspec
 
@@ -16,7 +15,7 @@ from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.settings.load import list_settings_places
 
 
-class Located(NamedTuple):
+class Located(msgspec.Struct, frozen=True):
     """The folders that a profile's templates name, and every file that may have settings there."""
 
     places: Places

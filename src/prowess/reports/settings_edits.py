@@ -6,7 +6,8 @@ import posixpath
 from collections.abc import Sequence
 
 from prowess.errors import MachineError
-from prowess.ports import FileSystem, Head
+from prowess.model.files import Head
+from prowess.ports import FileSystem
 from prowess.profiles.places import Places
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.settings import SettingsFileRule

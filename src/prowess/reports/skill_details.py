@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from prowess.errors import MachineError
+from prowess.model.files import FolderItem
 from prowess.model.outcome import Outcome
 from prowess.model.skill import Document, Skill
 from prowess.model.snapshot import Snapshot
-from prowess.ports import FileSystem, FolderItem
+from prowess.ports import FileSystem
 from prowess.present.offer import describe_skill
 from prowess.present.tokens import count_item, estimate_tokens
 from prowess.reports.json_output import shape_diagnostic, shape_outcome, shape_scan

@@ -5,7 +5,7 @@ its stamp is the one that was read, so the cache never changes an answer; it can
 any time, and a cache that cannot be read counts as none.
 """
 
-from __future__ import annotations
+# Without postponed annotations, for the reason given in `prowess.model.skill`.
 
 import os
 import time
@@ -17,7 +17,8 @@ import msgspec
 from prowess.errors import MachineError
 from prowess.machine.atomic_write import write_aside
 from prowess.machine.ownership import find_other_writer
-from prowess.ports import FileSystem, FolderItem, Head, KeptReading, Stamp
+from prowess.model.files import FolderItem, Head, KeptReading, Stamp
+from prowess.ports import FileSystem
 
 T = TypeVar("T")
 
@@ -61,7 +62,7 @@ class ScanCache(Generic[T]):
         key: str,
         reading_type: type[T],
         remember: bool = False,
-        earlier: ScanCache[T] | None = None,
+        earlier: "ScanCache[T] | None" = None,
     ) -> None:
         self._files = files
         self._remembers = remember or path is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from prowess.machine.memory_files import FilesInMemory
-from prowess.ports import FolderItem, Head
+from prowess.model.files import FolderItem, Head
 
 
 class MemoryFiles(FilesInMemory):

@@ -12,7 +12,8 @@ from prowess.activate.resources import file_sample as sample
 from prowess.activate.resources.file_sample import Sample, sample_files
 from prowess.errors.activation import Cancelled
 from prowess.machine.files import LocalFiles
-from prowess.ports import FileSystem, FolderItem
+from prowess.model.files import FolderItem
+from prowess.ports import FileSystem
 from prowess.profiles.load import load_profile
 from prowess.testing import MemoryFiles
 

@@ -14,8 +14,8 @@ from prowess.activate.resources.lookup import Resource, resolve
 from prowess.errors import UnknownSkill
 from prowess.errors.activation import AddressError
 from prowess.machine.files import LocalFiles
+from prowess.model.files import Head
 from prowess.model.skill import Skill
-from prowess.ports import Head
 from prowess.profiles.load import load_profile
 from prowess.testing import MemoryFiles
 from tests.unit.activate.skills import make_outcome

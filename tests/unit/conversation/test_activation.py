@@ -17,9 +17,9 @@ from prowess.errors import UnknownSkill
 from prowess.errors.activation import Cancelled, NotPermitted
 from prowess.gate.permissions import parse_given
 from prowess.model.activation import Activation, SkillRequests
+from prowess.model.files import FolderItem, Head
 from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from prowess.model.usage import Caller
-from prowess.ports import FolderItem, Head
 from prowess.profiles.load import load_profile
 from prowess.runtime import Skills
 from prowess.testing import MemoryFiles, make_facts

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from prowess.machine.files import LocalFiles
-from prowess.ports import FolderItem
+from prowess.model.files import FolderItem
 
 
 def test_a_folder_is_listed_by_name_with_the_kind_of_each_item(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import errno
 import pytest
 
 from prowess.errors import ProfileError
-from prowess.ports import Head
+from prowess.model.files import Head
 from prowess.settings.read.settings_file import OWN_KEYS
 from prowess.testing import MemoryFiles
 from tests.unit.settings.hosts import (

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import msgspec
 
 from prowess.errors.activation import Cancelled
-from prowess.ports import FileSystem, FolderItem
+from prowess.model.files import FolderItem
+from prowess.ports import FileSystem
 from prowess.profiles.schema.commands import ToolRules
 from prowess.text.ignore_files import IgnoreChain
 

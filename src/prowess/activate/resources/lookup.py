@@ -15,8 +15,9 @@ from prowess.activate.resources.addresses import Address
 from prowess.activate.resources.line_ranges import select_lines
 from prowess.errors import UnknownSkill
 from prowess.errors.activation import AddressError
+from prowess.model.files import FolderItem, Head
 from prowess.model.skill import Skill
-from prowess.ports import FileSystem, FolderItem, Head
+from prowess.ports import FileSystem
 from prowess.profiles.schema.body import ResourceRules
 from prowess.text.collation import collate
 from prowess.text.markup import tidy_path

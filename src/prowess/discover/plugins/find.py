@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 import msgspec
 
@@ -170,7 +169,7 @@ def _make_plugin(
     )
 
 
-class _PluginName(NamedTuple):
+class _PluginName(msgspec.Struct, frozen=True):
     """What a plugin is called; `prefix` comes before its skills, `problem` says what is wrong."""
 
     name: str
