@@ -13,17 +13,20 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.discover.ignored_paths import IgnoredPaths, Reason
 from prowess.discover.links import LinkRules
-from prowess.discover.plugin_prefixes import PluginPrefixes
 from prowess.model.files import FolderItem
 from prowess.model.skill import Candidate, Root
 from prowess.ports import FileSystem
 from prowess.profiles.schema.roots import ScanLimits
+
+if TYPE_CHECKING:
+    from prowess.discover.plugin_prefixes import PluginPrefixes
 
 SKILL_FILE = "SKILL.md"
 GIT_FOLDER = ".git"
@@ -119,8 +122,7 @@ class Walk:
         self.is_late = False
         self._budget = budget
         self._prefix = root.prefix
-        manifests = root.prefix_from
-        self._prefixes = PluginPrefixes(manifests, files) if manifests else None
+        self._prefixes = _open_prefixes(root, files)
         self._most_folders = min(_as_bound(limits.folders_per_root), budget.folders)
         self._deadline = min(
             _find_deadline(budget.clock(), limits.seconds_per_root), budget.deadline
@@ -263,6 +265,15 @@ class Walk:
             verb = "is" if most == 1 else "are"
             message = f"The folder has {self._kept:,} skills; only the first {most:,} {verb} read."
             self.note("limit-reached", message, self.root.path)
+
+
+def _open_prefixes(root: Root, files: FileSystem) -> PluginPrefixes | None:
+    """What finds the names that manifests give to the skills of a root, where the host asks."""
+    if not root.prefix_from:
+        return None
+    from prowess.discover.plugin_prefixes import PluginPrefixes
+
+    return PluginPrefixes(root.prefix_from, files)
 
 
 def _as_bound(limit: int) -> int:

@@ -39,13 +39,18 @@ class SkillGate:
         # These can keep any skill back, even one that declares nothing.
         has_settings = settings.agent_skills is not None or bool(settings.overrides)
         self._asks_all = has_settings or permissions is not None
+        # The last manifest without conditions: skills that declare the same share one.
+        self._unconditional: Manifest | None = None
 
     def find_notes(
         self, manifest: Manifest, name: str, *, hidden_because: str | None = None
     ) -> list[Note]:
         """What a skill is missing, what denies it, what it waits for, what hides it."""
         # Most skills declare nothing that matters here, and a scan asks for every one of them.
+        if hidden_because is None and manifest is self._unconditional:
+            return []
         if not self._asks_all and hidden_because is None and not _has_conditions(manifest):
+            self._unconditional = manifest
             return []
         rules, facts, settings = self._rules, self._facts, self._settings
         notes = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Callable
 from operator import attrgetter
 
 from prowess.model.files import FolderItem, Head, Stamp
@@ -46,9 +47,11 @@ def _ask_system(path: str) -> str:
     return os.path.realpath(path, strict=True)
 
 
-def _stamp(status: os.stat_result) -> Stamp:
-    # The change time as well: a file can be given an old modification time, as `touch` does.
-    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+# The change time as well: a file can be given an old modification time, as `touch` does. Not a
+# function in Python, because a scan calls it for every file and folder.
+_stamp: Callable[[os.stat_result], Stamp] = attrgetter(
+    "st_mtime_ns", "st_ctime_ns", "st_size", "st_ino"
+)
 
 
 def _kind(mode: int) -> str:
@@ -99,9 +102,7 @@ class LocalFiles:
 
     def get_stamp(self, path: str) -> Stamp:
         """The stamp of what is there now."""
-        # Asked for every file and folder of a scan, so without another call.
-        status = os.stat(path)
-        return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+        return _stamp(os.stat(path))
 
     def find_real_path(self, path: str) -> str | None:
         """The path with every link resolved; None if it cannot be resolved."""

@@ -246,13 +246,15 @@ _read_fields = msgspec.msgpack.Decoder(dict[str, Any]).decode
 _read_details = msgspec.msgpack.Decoder(Details).decode
 
 
-class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
+class Skill(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A candidate that was read.
 
     The body is not kept: `load`, `content` and `digest` ask the skill's source for it each time.
     Values that a caller could change are kept packed: `frontmatter` and `manifest` return fresh
     ones. `declared` is the manifest as stages need it, without `metadata` and `install`. Those are
-    in `packed_details`, unless `metadata` is the only one and the same as in the header.
+    in `packed_details`, unless `metadata` is the only one and the same as in the header. Skills
+    that declare the same share one value, so the name and the description in the header are in
+    `declared_name` and `declared_description`, unless `declared` has them.
 
     `location` says where the skill is, for people and in JSON; `file` is the path of its SKILL.md,
     None where it is in no file on this machine. `real` is that path without links and `stamp` the
@@ -271,6 +273,9 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     scope: Scope
     source: Source
     declared: Manifest
+    loader: "Callable[[Skill, SkillCall], Document]"
+    declared_name: str | None = None
+    declared_description: str | None = None
     packed_details: bytes = b""
     packed_frontmatter: bytes = b""
     packed_companion: bytes = b""
@@ -279,7 +284,6 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     stamp: tuple[int, int, int, int] | None = None
     file: str | None = None
     is_computed: bool = False
-    loader: "Callable[[Skill, SkillCall], Document]"
     read_served: Callable[[str], bytes] | None = None
     find_promise: Callable[[], str] | None = None
 
@@ -306,14 +310,19 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     @property
     def manifest(self) -> Manifest:
         """What the author declared, checked."""
+        declared = self.declared
+        if self.declared_name is not None:
+            declared = msgspec.structs.replace(declared, name=self.declared_name)
+        if self.declared_description is not None:
+            declared = msgspec.structs.replace(declared, description=self.declared_description)
         if not self.packed_details:
-            given = self.declared.metadata or self.frontmatter.get("metadata")
+            given = declared.metadata or self.frontmatter.get("metadata")
             # JSON in a text was read into the details, and anything else was refused.
             metadata = dict(given) if isinstance(given, Mapping) else {}
-            return msgspec.structs.replace(self.declared, metadata=metadata)
+            return msgspec.structs.replace(declared, metadata=metadata)
         details = _read_details(self.packed_details)
         return msgspec.structs.replace(
-            self.declared, metadata=details.metadata, hooks=details.hooks, install=details.install
+            declared, metadata=details.metadata, hooks=details.hooks, install=details.install
         )
 
     def load(self, call: SkillCall | None = None) -> Document:

@@ -112,7 +112,7 @@ def _claims(outcome: Outcome, name: str) -> bool:
     if outcome.name == name:
         return True
     skill = outcome.skill
-    return skill is not None and name in (skill.label, skill.declared.name)
+    return skill is not None and name in (skill.label, skill.declared_name, skill.declared.name)
 
 
 def _get_sort_key(outcome: Outcome) -> tuple[str, str]:

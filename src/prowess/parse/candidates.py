@@ -5,9 +5,10 @@ rules.
 # Without postponed annotations, for the reason given in `prowess.model.skill`.
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from math import inf
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -32,6 +33,7 @@ Loader = Callable[[Skill, SkillCall], Document]
 
 _pack = msgspec.msgpack.Encoder().encode
 _set = msgspec.structs.force_setattr
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class ShownFields(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -197,34 +199,35 @@ class CandidateReader:
         if not parsed.valid:
             return _refuse(candidate, diagnostics, name=name)
         root = candidate.root
+        # Some by position: Python makes a dictionary for a call with more than 15 keywords.
         skill = Skill(
-            name=name,
-            description=description,
-            location=candidate.location,
-            folder=candidate.folder,
-            scope=root.scope,
-            source=root.source,
-            declared=self._unpack_manifest(parsed),
+            name,
+            description,
+            candidate.location,
+            candidate.folder,
+            root.scope,
+            root.source,
+            self._manifests.get(parsed.manifest) or self._unpack(parsed.manifest),
+            loader,
+            declared_name=parsed.name,
+            declared_description=parsed.description,
             packed_details=parsed.details,
             packed_frontmatter=parsed.frontmatter,
             label=label,
             real=candidate.real,
             stamp=stamp,
             file=file,
-            loader=loader,
         )
         return Claim(candidate, name, skill, [], diagnostics, hidden)
 
-    def _unpack_manifest(self, parsed: Parsed) -> Manifest:
-        rest = self._manifests.get(parsed.manifest)
-        if rest is None:
-            rest = self._decode_manifest(parsed.manifest)
-            if rest.hooks is None:
-                # Nothing in it that a caller could change, so skills can share it.
-                self._manifests[parsed.manifest] = rest
-        return msgspec.structs.replace(
-            rest, name=parsed.name, description=parsed.description, metadata={}
-        )
+    def _unpack(self, packed: bytes) -> Manifest:
+        """A manifest without name and description, which is the same for many skills."""
+        manifest = self._decode_manifest(packed)
+        if manifest.hooks is None:
+            # There is nothing in it that a caller could change, so skills can share it.
+            _set(manifest, "metadata", _NOTHING)
+            self._manifests[packed] = manifest
+        return manifest
 
     def _read(self, candidate: Candidate) -> KeptReading[Parsed]:
         """Read the beginning of a file. Where the header does not end in it, more is read, as much

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from prowess.model.catalog import Catalog
 from prowess.model.snapshot import Snapshot
 from prowess.project.host_view import HostView
 from prowess.project.snapshot_memo import SnapshotMemo
 from prowess.telemetry import observe
 
 if TYPE_CHECKING:
+    from prowess.model.catalog import Catalog
     from prowess.model.usage import Uses
     from prowess.ports import Ranker
 
@@ -25,7 +25,7 @@ class CatalogMaker:
 
     def __init__(self, view: HostView) -> None:
         self._view = view
-        self._kept = SnapshotMemo[Catalog](most=_MOST_KEPT)
+        self._kept: SnapshotMemo[Catalog] = SnapshotMemo(most=_MOST_KEPT)
 
     def offer(
         self,

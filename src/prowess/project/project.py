@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Unpack
 
 from prowess.discover.changes import ChangeCheck
 from prowess.machine.garbage import pause_collection
-from prowess.model.catalog import Catalog
 from prowess.model.facts import Facts
 from prowess.model.files import Stamp
 from prowess.model.permission import Rule
@@ -35,6 +34,7 @@ from prowess.telemetry import observe
 
 if TYPE_CHECKING:
     from prowess.gate.permissions import AgentRules
+    from prowess.model.catalog import Catalog
     from prowess.model.plugin import Plugin
     from prowess.model.usage import Uses
     from prowess.ports import TrustPolicy, UsageStore

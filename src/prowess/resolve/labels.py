@@ -8,7 +8,6 @@ import msgspec
 
 from prowess.model.outcome import Claim
 from prowess.profiles.schema.resolution import ResolutionRules
-from prowess.text.collation import collate
 
 
 def drop_taken_labels(claims: Sequence[Claim], rules: ResolutionRules) -> None:
@@ -16,10 +15,16 @@ def drop_taken_labels(claims: Sequence[Claim], rules: ResolutionRules) -> None:
     labelled = [claim for claim in claims if claim.skill is not None and claim.skill.label]
     if not labelled:
         return
+    # Few skills have a label, so most scans never need to compare names as hosts do.
+    from prowess.text.collation import collate
+
+    def get_position(claim: Claim) -> tuple[int, tuple[str, ...]]:
+        return claim.candidate.root.order, collate(claim.name)
+
     # A claim with a note was not read, or lost: it has neither a name nor a label here.
     taken = {claim.name for claim in claims if not claim.notes}
     taken.update(rules.reserved_labels)
-    for claim in sorted(labelled, key=_get_position):
+    for claim in sorted(labelled, key=get_position):
         skill = claim.skill
         if skill is None or claim.notes:
             continue
@@ -27,7 +32,3 @@ def drop_taken_labels(claims: Sequence[Claim], rules: ResolutionRules) -> None:
             claim.skill = msgspec.structs.replace(skill, label=None)
         elif skill.label is not None:
             taken.add(skill.label)
-
-
-def _get_position(claim: Claim) -> tuple[int, tuple[str, ...]]:
-    return claim.candidate.root.order, collate(claim.name)

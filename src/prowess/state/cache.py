@@ -9,16 +9,15 @@ any time, and a cache that cannot be read counts as none.
 
 import os
 import time
-import zlib
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from prowess.errors import MachineError
-from prowess.machine.atomic_write import write_aside
 from prowess.machine.ownership import find_other_writer
 from prowess.model.files import FolderItem, Head, KeptReading, Stamp
 from prowess.ports import FileSystem
+from prowess.state.checksum import compute_checksum
 
 T = TypeVar("T")
 
@@ -199,6 +198,9 @@ class ScanCache(Generic[T]):
         """Write the cache if enough changed. If it cannot be written, the next scan reads more."""
         if self._path is None or not self._is_worth_writing():
             return
+        # Most scans change next to nothing, and so write nothing.
+        from prowess.machine.atomic_write import write_aside
+
         try:
             data = msgspec.msgpack.encode((_FORMAT, self.key, self._folders, self._readings))
             # A file that a crash cut short is noticed and read as none.
@@ -242,6 +244,4 @@ def _forget_oldest(folder: str) -> None:
 
 def cache_path(folder: str, key: str) -> str:
     """The cache file for a key. The key is also in the file, so a clash of names is noticed."""
-    return os.path.join(
-        folder, "scans", f"{zlib.crc32(key.encode('utf-8', 'replace')):08x}.msgpack"
-    )
+    return os.path.join(folder, "scans", f"{compute_checksum(key)}.msgpack")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 
+from prowess.state.checksum import compute_checksum
+
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What decides a cached answer: how headers are read, what is reported, and the rules of the hosts.
 _FOLDERS = ("model", "parse", "profiles")
@@ -19,11 +21,9 @@ def stamp_code() -> str:
 
 def stamp_package(package: str) -> str:
     """The stamp of the package in a folder."""
-    import zlib
-
     described = [_describe_file(os.stat(os.path.join(package, file))) for file in _FILES]
     described += [_describe_folder(os.path.join(package, folder)) for folder in _FOLDERS]
-    return f"{zlib.crc32(''.join(described).encode()):08x}"
+    return compute_checksum("".join(described))
 
 
 def _describe_folder(path: str) -> str:
