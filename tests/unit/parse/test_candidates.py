@@ -116,3 +116,28 @@ def test_a_skill_without_metadata_is_not_given_any_by_a_caller(workspace: Worksp
         {},
         {"name": "it", "description": "d"},
     )
+
+
+def test_skills_that_declare_the_same_share_it_and_keep_names_of_their_own(
+    workspace: Workspace,
+) -> None:
+    header = "license: MIT\nallowed-tools: Read\nmetadata:\n  team: docs"
+    for name in ("one", "two"):
+        text = f"---\nname: {name}\ndescription: The {name}.\n{header}\n---\nBody\n"
+        workspace.write(f"project/.claude/skills/{name}/SKILL.md", text)
+    one, two = workspace.scan().skills
+    assert one.declared is two.declared
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        one.declared.metadata["team"] = "other"  # type: ignore[index]
+    manifests = [(skill.manifest.name, skill.manifest.description) for skill in (one, two)]
+    assert manifests == [("one", "The one."), ("two", "The two.")]
+    assert [skill.manifest.license for skill in (one, two)] == ["MIT", "MIT"]
+    assert one.manifest.metadata == two.manifest.metadata == {"team": "docs"}
+    assert one.manifest.metadata is not one.manifest.metadata
+
+
+def test_a_skill_is_also_found_by_the_name_in_its_header(workspace: Workspace) -> None:
+    text = "---\nname: written\ndescription: d\n---\nBody\n"
+    workspace.write("project/.claude/skills/folder/SKILL.md", text)
+    snapshot = workspace.scan("claude-code")
+    assert [outcome.name for outcome in snapshot.claims("written")] == ["folder"]
