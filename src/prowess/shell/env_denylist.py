@@ -67,6 +67,8 @@ _PERHAPS_SECRET = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# curl reads `http_proxy` in lower case only; npm, pnpm and yarn ignore the case of their names.
+_READ_IN_LOWER_CASE = re.compile(r"[a-z]+_proxy|p?npm_config_.*|yarn_.*", re.IGNORECASE)
 
 
 def find_refusal(name: str) -> str | None:
@@ -81,6 +83,15 @@ def find_refusal(name: str) -> str | None:
         if upper.startswith(beginning):
             return why
     return None
+
+
+def is_read_by_programs(name: str) -> bool:
+    """Whether a name, in this spelling, is a refused one that programs read."""
+    if find_refusal(name) is None:
+        return False
+    # Names such as `path`, `temp` and `pythonVersion` are common in scripts; no program reads them.
+    begins_in_lower_case = name[0].islower()
+    return not begins_in_lower_case or _READ_IN_LOWER_CASE.fullmatch(name) is not None
 
 
 def looks_secret(name: str) -> bool:

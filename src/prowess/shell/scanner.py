@@ -30,7 +30,7 @@ from prowess.shell.bash_rules import (
     SHELL_VARIABLES,
     spell_argument,
 )
-from prowess.shell.env_denylist import find_refusal
+from prowess.shell.env_denylist import is_read_by_programs
 from prowess.shell.program_words import runs_code
 from prowess.shell.quotes import (
     NUMBERED,
@@ -240,9 +240,7 @@ class BashScanner:
     def _keep(self, word: ScannedWord) -> None:
         name = word.assigns
         self.kept.add(name)
-        # Names such as `path` and `temp` are common in scripts, and mean nothing to bash.
-        is_refused = name.isupper() and find_refusal(name) is not None
-        if is_refused or SHELL_VARIABLES.fullmatch(name):
+        if is_read_by_programs(name) or SHELL_VARIABLES.fullmatch(name):
             why = f"an argument would be assigned to `{name}`, which is a special variable"
             self._refuse(why, word.start)
 

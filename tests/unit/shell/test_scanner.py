@@ -264,6 +264,18 @@ def no_ordinary(name: str) -> str:
         ("LD_PRELOAD=$0 ls", no_ordinary("LD_PRELOAD")),
         ("PROMPT_COMMAND=$0", no_ordinary("PROMPT_COMMAND")),
         ("_=$0", no_ordinary("_")),
+        # Names that programs read in lower case, or in any
+        ("http_proxy=$0 curl https://a.test", no_ordinary("http_proxy")),
+        ("X=$0; no_proxy=$X; wget https://a.test", no_ordinary("no_proxy")),
+        ("Https_Proxy=$0 python3 get.py", no_ordinary("Https_Proxy")),
+        ("npm_config_registry=$0 npm ci", no_ordinary("npm_config_registry")),
+        ("pnpm_config_registry=$0 pnpm i", no_ordinary("pnpm_config_registry")),
+        ("yarn_npm_registry_server=$0 yarn", no_ordinary("yarn_npm_registry_server")),
+        ("PIP_index_url=$0 pip list", no_ordinary("PIP_index_url")),
+        ("TF_VAR_source=$0 terraform plan", no_ordinary("TF_VAR_source")),
+        ("COMPlus_Profiler=$0 dotnet a.dll", no_ordinary("COMPlus_Profiler")),
+        ("PSModulePath=$0 pwsh -File a.ps1", no_ordinary("PSModulePath")),
+        ("ignoreeof=$0", no_ordinary("ignoreeof")),
         # A second shell
         ('bash -c "echo $0"', CODE),
         ("/bin/sh -ec 'echo $ARGUMENTS'", CODE),
@@ -287,6 +299,13 @@ def test_a_script_that_bash_could_evaluate_a_value_in_is_refused(source: str, wh
     with pytest.raises(ValueRefused) as caught:
         fill(source, "a b")
     assert caught.value.why == why
+
+
+@pytest.mark.parametrize(
+    "name", ["path", "temp", "home", "git_ref", "node_version", "pythonVersion", "proxy", "npm_tag"]
+)
+def test_a_variable_of_a_script_takes_a_value_though_one_in_capitals_would_not(name: str) -> None:
+    assert run(fill(f'{name}=$ARGUMENTS; printf %s "${name}"', HOSTILE)) == HOSTILE
 
 
 def test_a_here_document_in_quotes_takes_no_value_at_all() -> None:
