@@ -261,3 +261,42 @@ def test_a_link_that_the_scan_allowed_is_read_and_one_that_is_gone_is_told(
         MachineError, match=r"Could not read .*good/SKILL\.md: No such file or directory\."
     ):
         skill.content  # noqa: B018
+
+
+# What a project brings besides skills
+
+
+def test_a_deeply_nested_plugin_manifest_costs_only_its_name(workspace: Workspace) -> None:
+    workspace.skill("project/.agents/skills/bad")
+    workspace.skill("project/.agents/skills/good")
+    workspace.write("project/.agents/skills/bad/.codex-plugin/plugin.json", "[" * 100_000)
+    workspace.write("project/.agents/skills/good/.codex-plugin/plugin.json", '{"name": "kit"}')
+    listed = workspace.listed(workspace.scan("codex"))
+    assert listed == {
+        "bad": "project/.agents/skills/bad/SKILL.md",
+        "kit:good": "project/.agents/skills/good/SKILL.md",
+    }
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_git_file_with_a_path_that_no_system_has_is_no_worktree(
+    workspace: Workspace, host: str
+) -> None:
+    folder = f"{ROOT[host.partition('@')[0]]}/good"
+    workspace.skill(folder)
+    workspace.write("project/.git", "gitdir: /x\0y\n")
+    assert workspace.listed(workspace.scan(host)) == {"good": f"{folder}/SKILL.md"}
+
+
+def test_a_config_path_with_thousands_of_digits_is_not_an_index(workspace: Workspace) -> None:
+    config = '{"agents": {"list": [{"id": "main"}]}}'
+    workspace.write("home/.openclaw/openclaw.json", config)
+    digits = "9" * 5_000
+    requires = f'{{"openclaw": {{"requires": {{"config": ["agents.list.{digits}"]}}}}}}'
+    workspace.skill("project/skills/bad", metadata=requires)
+    workspace.skill("project/skills/good")
+    ends = workspace.ends(workspace.scan("openclaw"))
+    assert ends == {
+        "project/skills/bad/SKILL.md": "ineligible",
+        "project/skills/good/SKILL.md": "ready",
+    }

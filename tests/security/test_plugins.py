@@ -334,3 +334,12 @@ def test_a_standard_plugin_with_a_hostile_server_file_keeps_its_skills(workspace
         (),
         ["plugin-invalid"],
     )
+
+
+def test_a_version_with_digits_that_are_no_number_is_still_compared(workspace: Workspace) -> None:
+    cache = "home/.codex/plugins/cache/m/p"
+    workspace.write("home/.codex/config.toml", '[plugins."p@m"]\nenabled = true\n')
+    workspace.skill(f"{cache}/1.0²/skills/old")
+    workspace.skill(f"{cache}/2.0/skills/new")
+    workspace.write(f"{cache}/2.0/.codex-plugin/plugin.json", '{"name": "p"}')
+    assert list(workspace.listed(workspace.scan("codex"))) == ["p:new"]

@@ -5,12 +5,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-import msgspec
-
+from prowess.discover.plugins.json_tables import find_json, get_text
 from prowess.ports import FileSystem
-
-# A manifest has a name and a few other fields.
-_MOST_BYTES = 1 << 18
 
 
 class PluginPrefixes:
@@ -47,11 +43,7 @@ class PluginPrefixes:
         return None
 
     def _load_name(self, path: str, default: str) -> str:
-        try:
-            data = msgspec.json.decode(self._files.read_head(path, _MOST_BYTES).data)
-        except (OSError, msgspec.DecodeError):
+        manifest = find_json(self._files, path)
+        if manifest is None:
             return ""
-        if not isinstance(data, dict):
-            return ""
-        name = data.get("name")
-        return name.strip() if isinstance(name, str) and name.strip() else default
+        return get_text(manifest, "name") or default

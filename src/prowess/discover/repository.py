@@ -61,7 +61,8 @@ def _find_target(path: str, files: FileSystem, *, mark: str = "") -> str | None:
     """The path in a file of git, relative to the folder of that file."""
     try:
         line = files.read_head(path, _MOST_LINE).data.decode("utf-8", "replace")
-    except OSError:
+    except (OSError, ValueError):
+        # A file may name a path that no system has, with a zero byte in it: then it leads nowhere.
         return None
     if not line.startswith(mark):
         return None

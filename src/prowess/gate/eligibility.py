@@ -17,6 +17,8 @@ from prowess.profiles.schema.resolution import GateRules
 _UNSAFE_SEGMENTS = frozenset(("__proto__", "prototype", "constructor"))
 # A setting may be null, which is not the same as not being there.
 _MISSING = object()
+# No list in a file has more items than such a number can count.
+_MOST_DIGITS = 18
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -162,7 +164,8 @@ def _get_member(value: Any, segment: str) -> Any:
     if isinstance(value, Mapping):
         return value.get(segment, _MISSING)
     is_index = isinstance(value, list) and segment.isdecimal()
-    if not is_index:
+    # Python refuses to read numbers of thousands of digits, and the path is an author's.
+    if not is_index or len(segment) > _MOST_DIGITS:
         return _MISSING
     index = int(segment)
     return value[index] if index < len(value) else _MISSING

@@ -119,8 +119,9 @@ def _load_switch(name: str, facts: Facts) -> list[Rule]:
         return []
     try:
         table = list(parse_rule_table(msgspec.json.decode(text)))
-    except (RuleError, msgspec.DecodeError, RecursionError):
-        # Ignored rules would allow what the user wanted to deny.
+    except (RuleError, msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        # The last is for bytes that are not UTF-8. Ignored rules would allow what the user wanted
+        # to deny.
         allowed = 'JSON such as {"skill": "ask"} with allow, ask or deny'
         raise SwitchError(name, text, [allowed]) from None
     origin = Origin(f"${name}")

@@ -14,6 +14,8 @@ from prowess.text.utf16 import count_utf16, take_utf16
 
 # A share such as 0.07 has no exact binary form; this keeps 7 % of 100 at 7.
 _ROUNDING = 1e-6
+# More than any model has; what is larger than a float can hold could not be multiplied by one.
+_MOST_WINDOW = 1 << 53
 
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
 # Anything shorter is a mere word or an abbreviation. A character of Chinese or Japanese says as
@@ -48,7 +50,7 @@ def _find_window_bound(rules: BudgetRules, window: int) -> int | None:
         return rules.without_window or None
     if not rules.share:
         return None
-    return int(window * rules.share * rules.characters_per_token + _ROUNDING)
+    return int(min(window, _MOST_WINDOW) * rules.share * rules.characters_per_token + _ROUNDING)
 
 
 def count_bytes_in_fours(text: str) -> int:

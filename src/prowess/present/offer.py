@@ -19,6 +19,8 @@ from prowess.profiles.schema.catalog import BudgetRules
 from prowess.profiles.schema.profile import Profile
 from prowess.text.addresses import render_address
 
+_MOST_DIGITS = 18
+
 
 def describe_skill(
     skill: Skill,
@@ -152,8 +154,9 @@ def _read_variable(budget: BudgetRules, facts: Facts) -> int | None:
     text = facts.env.get(budget.variable, "").strip() if budget.variable else ""
     if not text:
         return None
-    is_number = text.isdigit() and int(text) > 0
-    if not is_number:
+    # Python refuses to read numbers of thousands of digits.
+    is_number = text.isdecimal() and len(text) <= _MOST_DIGITS
+    if not is_number or int(text) == 0:
         raise UsageError(
             f"{budget.variable} is “{text}”; it must be a number of characters, 1 or more."
         )

@@ -268,7 +268,7 @@ def test_rules_may_stand_in_an_environment_variable(workspace: Workspace) -> Non
     rules = opencode(workspace, config, env=env)
     assert shown(rules, "pdf", "other") == ["pdf", "other"]
     assert str(rules.written[-1]) == "`skill.pdf: allow` in $OPENCODE_PERMISSION"
-    for wrong in ("{", '{"skill": "maybe"}', "[" * 100_000):
+    for wrong in ("{", '{"skill": "maybe"}', "[" * 100_000, "\udcff"):
         with pytest.raises(SwitchError, match=r"OPENCODE_PERMISSION.*allow, ask or deny"):
             opencode(workspace, config, env={"OPENCODE_PERMISSION": wrong})
 

@@ -104,6 +104,12 @@ def test_a_window_without_tokens_is_refused(tokens):
     assert str(caught.value) == f"The context window is {tokens} tokens; it must be at least 1."
 
 
+@pytest.mark.parametrize("host", ["prowess", "claude-code", "openclaw", "codex"])
+def test_a_window_larger_than_any_float_leaves_room_for_all(host):
+    catalog = show(named("a"), host, context_tokens=10**400)
+    assert [line.shown for line in catalog.lines] == [Shown.WHOLE]
+
+
 @pytest.mark.parametrize("host", ["prowess", "openclaw", "codex"])
 def test_a_budget_that_holds_no_name_is_refused_and_the_least_that_is_named_works(host):
     items = make_items(3, 50)

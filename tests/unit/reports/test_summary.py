@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from prowess.diagnostics import Severity
 from prowess.model.outcome import State
 from prowess.model.skill import Scope
@@ -35,9 +37,10 @@ def test_only_roots_that_exist_are_named_each_folder_once():
     ]
 
 
-def test_a_budget_that_is_wrong_is_a_problem_of_the_cost_alone():
+@pytest.mark.parametrize("budget", ["lots", "0", "-1", "²", "9" * 5_000])
+def test_a_budget_that_is_wrong_is_a_problem_of_the_cost_alone(budget):
     skills = open_project({".claude/skills/a/SKILL.md": skill("a")}, host="claude-code")
-    skills.project.view.facts = make_facts(env={"SLASH_COMMAND_TOOL_CHAR_BUDGET": "lots"})
+    skills.project.view.facts = make_facts(env={"SLASH_COMMAND_TOOL_CHAR_BUDGET": budget})
     summary = load_summary(skills)
     problem = summary.cost.problem or ""
     assert summary.cost == CatalogCost(problem=problem)

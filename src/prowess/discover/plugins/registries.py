@@ -285,7 +285,8 @@ def _list_version_places(
 def _read_version(folder: str) -> list[tuple[int, str]]:
     """A sort key for versions: numbers count as such."""
     parts = re.findall(r"\d+|[^\d.]+", folder.rpartition("/")[2])
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+    # Not `isdigit`, which is also true for `²`: that is no number to `int`.
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 FINDERS: dict[str, Finder] = {
