@@ -23,9 +23,18 @@ def runs_code(words: Sequence[str | None]) -> bool:
 
     Values after the script are fine: `bash build.sh VALUE`, `sh -c 'echo "$1"' sh VALUE`.
     """
-    shell = _find_shell(words)
-    if shell is None:
-        return False
+    # Each counts: in `docker run bash sh -c VALUE` the first is the name of an image.
+    return any(_runs_value(words, shell) for shell in _find_shells(words))
+
+
+def _find_shells(words: Sequence[str | None]) -> list[int]:
+    """The places of the words that may be a shell."""
+    known = [(index, word) for index, word in enumerate(words) if word is not None]
+    return [index for index, word in known if _name(word) in _SHELLS]
+
+
+def _runs_value(words: Sequence[str | None], shell: int) -> bool:
+    """Whether the shell at this place would run a value, or its input."""
     options, rest = _split_options(words[shell + 1 :])
     has_script = len(rest) > 0
     is_code = any(map(_CODE_OPTION.fullmatch, options))
@@ -39,13 +48,6 @@ def runs_code(words: Sequence[str | None]) -> bool:
     # Without a script, or with `-s`, a shell runs what it reads.
     reads_input = not has_script or any(map(_INPUT_OPTION.fullmatch, options))
     return reads_input and not is_code
-
-
-def _find_shell(words: Sequence[str | None]) -> int | None:
-    for index, word in enumerate(words):
-        if word is not None and _name(word) in _SHELLS:
-            return index
-    return None
 
 
 def _split_options(words: Sequence[str | None]) -> tuple[list[str], Sequence[str | None]]:
@@ -63,25 +65,28 @@ def _split_options(words: Sequence[str | None]) -> tuple[list[str], Sequence[str
 
 def unwrap(words: tuple[str, ...]) -> list[tuple[str, ...]]:
     """A command and the programs that it starts, as `env` and `sudo` do, each with its words."""
-    starts = [0] if words else []
+    if not words:
+        return []
+    starts = [0]
     # The list grows while it is gone through: a wrapper may start another one.
     for start in starts:
         is_wrapper = _name(words[start]) in _WRAPPERS
+        # Long chains of wrappers are not commands that a person wrote.
         if not is_wrapper or len(starts) > _MOST_WRAPPERS:
             continue
-        for program in _find_wrapped(words, start):
-            if program < len(words) and program not in starts:
-                starts.append(program)
+        wrapped = _find_wrapped(words, start)
+        starts += [program for program in wrapped if program not in starts]
     return [(_name(words[start]), *words[start + 1 :]) for start in starts]
 
 
-def _find_wrapped(words: Sequence[str], wrapper: int) -> tuple[int, ...]:
+def _find_wrapped(words: Sequence[str], wrapper: int) -> range:
     """Where the name of the program may be that a wrapper starts."""
     before = list(itertools.takewhile(_WRAPPER_WORD.fullmatch, words[wrapper + 1 :]))
     program = wrapper + 1 + len(before)
     # An option may take a value; then the program comes one word later.
     has_option = any(word.startswith("-") for word in before)
-    return (program, program + 1) if has_option else (program,)
+    last = program + 1 if has_option else program
+    return range(program, min(last + 1, len(words)))
 
 
 def _name(program: str) -> str:

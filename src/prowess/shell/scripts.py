@@ -5,6 +5,7 @@ A script gets its arguments as they are. No shell reads them, and none is a part
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 
@@ -30,6 +31,7 @@ INTERPRETERS: Mapping[str, str] = {
 }
 # Linux reads this much of a `#!` line.
 SHEBANG_BYTES = 256
+_BLANKS = re.compile(r"[ \t]+")
 
 
 class ScriptResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,17 +69,18 @@ def find_interpreter(script: str, head: bytes, *, with_shebang: bool = True) -> 
     if with_shebang and head.startswith(b"#!"):
         line = head[2:SHEBANG_BYTES].split(b"\n", 1)[0].decode("utf-8", "replace").strip()
         # As the kernel does: everything after the program is one argument.
-        program, _, rest = line.partition(" ")
-        argument = rest.strip()
+        program, *argument = _BLANKS.split(line, maxsplit=1)
         if program:
-            return (program, argument) if argument else (program,)
-    _, dot, ending = script.rpartition("/")[2].rpartition(".")
-    program = INTERPRETERS.get(ending.lower(), "") if dot else ""
-    if not program:
+            return (program, *argument)
+    name = script.rpartition("/")[2]
+    _, dot, ending = name.rpartition(".")
+    # Without a dot, a file named `py` would count as Python.
+    by_ending = INTERPRETERS.get(ending.lower()) if dot else None
+    if by_ending is None:
         known = ", ".join(f".{ending}" for ending in INTERPRETERS)
         why = f"it has no `#!` line, and its name ends with none of {known}"
         raise ScriptRefused(script, why)
-    return (program,)
+    return (by_ending,)
 
 
 def plan_script(

@@ -117,6 +117,8 @@ def test_a_script_is_confined(workspace: Workspace) -> None:
         ("scripts/run", b"#!/bin/sh\nexit", ("/bin/sh",)),
         ("a.py", b"#!/usr/bin/env -S uv run --script\r\n", ("/usr/bin/env", "-S uv run --script")),
         ("a.rb", b"#! /usr/bin/env  ruby \n", ("/usr/bin/env", "ruby")),
+        ("a.sh", b"#!/bin/bash\t-e\n", ("/bin/bash", "-e")),
+        ("a.sh", b"#!/usr/bin/env bash\t-e\n", ("/usr/bin/env", "bash\t-e")),
         ("a.py", b"#!\nprint()", ("python3",)),
     ],
 )

@@ -462,6 +462,11 @@ def test_the_last_command_is_known_because_its_exit_code_is_that_of_the_script(
         (["bash", "run.sh", None], False),
         (["grep", "bash", None], False),
         (["prog", "-c", None], False),
+        (["docker", "run", "alpine", "sh", "-c", None], True),
+        (["docker", "run", "bash", "bash", "-c", None], True),
+        (["env", "-u", "sh", "bash", "-c", None], True),
+        (["bash", "run.sh", "sh", "-c", None], True),
+        (["docker", "run", "bash", "bash", "run.sh", None], False),
     ],
 )
 def test_a_second_shell_gets_values_only_after_its_script(
