@@ -96,7 +96,7 @@ def load_script(path: str, files: FileSystem) -> Script:
     try:
         head = files.read_head(path, _MOST_BYTES)
     except OSError as error:
-        raise MachineError("read", path, error.strerror or str(error)) from error
+        raise MachineError.caused_by("read", path, error) from error
     if head.size > _MOST_BYTES:
         raise ScriptError(path, f"the file has more than {_MOST_BYTES:,} bytes")
     lines = _list_lines(head.data)

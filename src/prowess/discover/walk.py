@@ -20,6 +20,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.discover.ignored_paths import IgnoredPaths, Reason
 from prowess.discover.links import LinkRules
+from prowess.errors import name_cause
 from prowess.model.files import FolderItem
 from prowess.model.skill import Candidate, Root
 from prowess.ports import FileSystem
@@ -145,8 +146,8 @@ class Walk:
         try:
             return self.files.list_folder(folder.path)
         except OSError as error:
-            cause = error.strerror or error
-            self.note("root-unreadable", f"The folder cannot be listed: {cause}.", folder.path)
+            message = f"The folder cannot be listed: {name_cause(error)}."
+            self.note("root-unreadable", message, folder.path)
             return []
 
     def _has_reached_limit(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose
-from prowess.errors import MachineError
+from prowess.errors import MachineError, name_cause
 from prowess.model.files import KeptReading, Stamp
 from prowess.model.outcome import Claim, Note, State
 from prowess.model.skill import Candidate, Document, Manifest, Skill, SkillCall
@@ -401,7 +401,7 @@ def load_file(
         # A symlink that was put into the real path a moment ago is refused, not followed.
         head = files.read_head(location, most) if real is None else files.read_real_head(real, most)
     except OSError as error:
-        raise MachineError("read", location, error.strerror or str(error)) from error
+        raise MachineError.caused_by("read", location, error) from error
     return _split_document(head.data, head.size, header, most, location)
 
 
@@ -411,7 +411,7 @@ def _load_fetched(
     try:
         data = fetch(skill.location)
     except OSError as error:
-        raise MachineError("read", skill.location, error.strerror or str(error)) from error
+        raise MachineError.caused_by("read", skill.location, error) from error
     return _split_document(data, len(data), header, most, skill.location)
 
 
@@ -467,7 +467,5 @@ def _refuse_linked(candidate: Candidate, links: int) -> Claim:
 
 
 def _report_unreadable(candidate: Candidate, error: Exception) -> Diagnostic:
-    cause = getattr(error, "strerror", None) or str(error)
-    return diagnose(
-        "file-unreadable", f"The file cannot be read: {cause}.", file=candidate.location
-    )
+    message = f"The file cannot be read: {name_cause(error)}."
+    return diagnose("file-unreadable", message, file=candidate.location)

@@ -19,11 +19,10 @@ from prowess.profiles.load import (
 )
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.roots import RootRule
+from prowess.reports.skill_depth import NO_AGENTS
 from prowess.state.profile_cache import load_added_profiles
 from prowess.text.display import escape_line
 
-# Prowess itself and the standard are not agents.
-_NO_AGENTS = ("prowess", "spec")
 # These keys name an edition; they do not change how the host behaves.
 _NOT_BEHAVIOUR = ("edition", "provenance")
 
@@ -83,7 +82,7 @@ def list_host_names(facts: Facts) -> tuple[str, ...]:
 
 def list_agents(facts: Facts) -> tuple[str, ...]:
     """Every host that is an agent, including those the user added: what `--host all` means."""
-    return tuple(name for name in list_host_names(facts) if name not in _NO_AGENTS)
+    return tuple(name for name in list_host_names(facts) if name not in NO_AGENTS)
 
 
 def load_hosts(facts: Facts) -> tuple[Host, ...]:

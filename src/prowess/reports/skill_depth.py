@@ -13,8 +13,8 @@ from prowess.profiles.places import PLACEHOLDER
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.roots import RootRule
 
-# These two are not agents.
-_NO_AGENTS = ("prowess", "spec")
+# Prowess itself and the standard are not agents.
+NO_AGENTS = ("prowess", "spec")
 
 
 class TooDeep(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class TooDeep(msgspec.Struct, frozen=True):
 @cache
 def load_agents() -> tuple[Profile, ...]:
     """The profiles of all built-in hosts that are agents."""
-    return tuple(load_profile(name) for name in BUILT_IN if name not in _NO_AGENTS)
+    return tuple(load_profile(name) for name in BUILT_IN if name not in NO_AGENTS)
 
 
 def list_nested_readers() -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.errors import SettingError, nearest_names
+from prowess.errors import SettingError, name_cause, nearest_names
 from prowess.model.facts import Facts
 from prowess.model.hooks import Hook
 from prowess.model.mcp import McpProblem, McpServer
@@ -394,7 +394,7 @@ def _load_text(path: str, kind: str, files: FileSystem, most: int = MOST_BYTES) 
     try:
         head = files.read_head(path, most)
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = name_cause(error)
         problem = f"can't read the file ({reason[:1].lower()}{reason[1:]})"
         raise SettingError(path, None, None, problem) from None
     if head.size > most:

@@ -13,7 +13,7 @@ import msgspec
 
 from prowess.activate.resources.addresses import Address
 from prowess.activate.resources.line_ranges import select_lines
-from prowess.errors import UnknownSkill
+from prowess.errors import UnknownSkill, name_cause
 from prowess.errors.activation import AddressError
 from prowess.model.files import FolderItem, Head
 from prowess.model.skill import Skill
@@ -203,7 +203,7 @@ class _Lookup:
         try:
             data = read(path)
         except OSError as error:
-            problem = f"“{path}” cannot be read: {error.strerror or error}"
+            problem = f"“{path}” cannot be read: {name_cause(error)}"
             raise self._fail("unreadable", problem, path) from None
         return self._make_file(path, data, shown=path, size=len(data))
 
@@ -225,7 +225,7 @@ class _Lookup:
         except FileNotFoundError:
             raise self._miss(shown) from None
         except OSError as error:
-            problem = f"“{shown}” cannot be read: {error.strerror or error}"
+            problem = f"“{shown}” cannot be read: {name_cause(error)}"
             raise self._fail("unreadable", problem, shown) from None
 
     def _list_folder(self, path: str, real: str) -> Resource:
@@ -234,7 +234,7 @@ class _Lookup:
         try:
             items = self._files.list_real_folder(real)
         except OSError as error:
-            problem = f"the folder “{shown}” cannot be listed: {error.strerror or error}"
+            problem = f"the folder “{shown}” cannot be listed: {name_cause(error)}"
             raise self._fail("unreadable", problem, shown) from None
         items.sort(key=lambda item: (item.kind != "folder", collate(item.name)))
         lines = [_render_item(item) for item in items[:most]]

@@ -10,7 +10,8 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.links import is_inside
-from prowess.discover.plugins.json_tables import ManifestError, describe_failure, read_json
+from prowess.discover.plugins.json_tables import ManifestError, read_json
+from prowess.errors import name_cause
 from prowess.model.hooks import HOOK_TYPES, Hook
 from prowess.model.mcp import McpServer
 from prowess.model.origin import Origin
@@ -68,7 +69,7 @@ def _list_tables(
         try:
             data = read_json(files, path)
         except (OSError, ManifestError) as error:
-            message = f"The file is ignored: {describe_failure(error)}."
+            message = f"The file is ignored: {name_cause(error)}."
             findings.append(diagnose("plugin-invalid", message, file=path))
         else:
             yield path, data

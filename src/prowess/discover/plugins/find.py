@@ -10,6 +10,7 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.plugins import folders
 from prowess.discover.plugins.manifest import ReadPlugin, find_name_problem, read_plugin
 from prowess.discover.plugins.search import Finder, FoundPlugin, PluginSearch
+from prowess.errors import name_cause
 from prowess.model.origin import Origin
 from prowess.model.plugin import Owner, Plugin, PluginParts
 from prowess.model.settings import Settings
@@ -65,8 +66,7 @@ def _run_finder(
     try:
         yield from finder(search, rule, findings)
     except OSError as error:
-        cause = error.strerror or str(error)
-        message = f"Plugins cannot be listed here: {cause}."
+        message = f"Plugins cannot be listed here: {name_cause(error)}."
         findings.append(diagnose("plugin-list-unreadable", message, file=error.filename))
 
 

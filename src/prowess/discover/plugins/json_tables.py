@@ -44,11 +44,6 @@ def find_json(files: FileSystem, path: str) -> dict[str, Any] | None:
         return None
 
 
-def describe_failure(error: OSError | ManifestError) -> str:
-    """Why a file cannot be read, as the end of a sentence."""
-    return getattr(error, "strerror", None) or str(error)
-
-
 # What a table has under a key; empty where it is of another type
 
 

@@ -17,12 +17,12 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.links import is_inside
 from prowess.discover.plugins.json_tables import (
     ManifestError,
-    describe_failure,
     find_json,
     get_list,
     get_text,
     read_json,
 )
+from prowess.errors import name_cause
 from prowess.model.plugin import PluginFolder, PluginParts
 from prowess.ports import FileSystem
 
@@ -143,7 +143,7 @@ class _FolderReader:
         self, path: str, error: OSError | ManifestError, *, is_ignored: bool = False
     ) -> ReadPlugin | None:
         """A plugin that cannot be used; None if only its manifest counts for nothing."""
-        cause = describe_failure(error)
+        cause = name_cause(error)
         if is_ignored:
             self._note("plugin-manifest-ignored", f"The manifest is ignored: {cause}.")
             return None

@@ -11,7 +11,6 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.links import is_inside
 from prowess.discover.plugins.json_tables import (
     ManifestError,
-    describe_failure,
     find_json,
     get_table,
     get_text,
@@ -19,6 +18,7 @@ from prowess.discover.plugins.json_tables import (
 )
 from prowess.discover.plugins.manifest import ReadPlugin, find_marketplace_entry
 from prowess.discover.plugins.search import Finder, FoundPlugin, PluginSearch, list_folders
+from prowess.errors import name_cause
 from prowess.model.plugin import Owner
 from prowess.ports import FileSystem
 from prowess.profiles.schema.plugins import PluginRule
@@ -158,7 +158,7 @@ def _load_list(search: PluginSearch, path: str, findings: list[Diagnostic]) -> d
     try:
         return read_json(search.files, path)
     except (OSError, ManifestError) as error:
-        message = f"The list of plugins is ignored: {describe_failure(error)}."
+        message = f"The list of plugins is ignored: {name_cause(error)}."
         findings.append(diagnose("plugin-list-unreadable", message, file=path))
         return {}
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from prowess.errors import SettingError
+from prowess.errors import SettingError, name_cause
 from prowess.ports import FileSystem
 from prowess.profiles.places import Places, expand_user_path
 
@@ -58,7 +58,7 @@ class FileReferences:
         try:
             head = self._files.read_head(path, MOST_BYTES)
         except OSError as error:
-            raise self._refuse(reference, f"can't be read ({error.strerror or error})") from None
+            raise self._refuse(reference, f"can't be read ({name_cause(error)})") from None
         if head.size > MOST_BYTES:
             raise self._refuse(reference, f"has more than {MOST_BYTES:,} bytes")
         return head.data.decode(errors="replace").strip()

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from prowess.errors import MachineError
+from prowess.errors import MachineError, name_cause
 from prowess.machine.files import LocalFiles
 from prowess.machine.tree_files import read_file
 from prowess.model.tree import ORIGIN_FILES
@@ -125,7 +125,7 @@ def load_records(place: InstallPlace) -> RecordFiles:
         except _InvalidFile as problem:
             problems.append((file.path, str(problem)))
         except OSError as error:
-            problems.append((file.path, error.strerror or str(error)))
+            problems.append((file.path, name_cause(error)))
     return RecordFiles(tuple(records), tuple(problems))
 
 

@@ -167,7 +167,7 @@ def _load_archive(source: InstallSource, context: FetchContext) -> bytes:
     try:
         head = LocalFiles().read_head(source.location, _MOST_ARCHIVE + 1)
     except OSError as error:
-        raise MachineError("read", source.location, error.strerror or str(error)) from error
+        raise MachineError.caused_by("read", source.location, error) from error
     if head.size > _MOST_ARCHIVE:
         raise RefusedTree(source.text, f"it has more than {_MOST_ARCHIVE:,} bytes")
     return head.data

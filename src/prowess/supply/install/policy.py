@@ -129,7 +129,7 @@ def load_policy(folder: str | None) -> InstallPolicy | None:
         # Most machines have none.
         return None
     except OSError as error:
-        raise MachineError("read", file, error.strerror or str(error)) from error
+        raise MachineError.caused_by("read", file, error) from error
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:

@@ -125,7 +125,7 @@ class _Needs:
             return
         cause = str(error)
         if isinstance(error, OSError):
-            cause = f"Could not read {lock.path}: {error.strerror or error}."
+            cause = str(MachineError.caused_by("read", lock.path, error))
         message = f"{cause} {_count_copies(kept)} kept for it."
         hint = (
             "Fix the file, or mount its disk; if the project is gone for good or was moved, run"

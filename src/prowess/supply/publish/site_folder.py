@@ -97,7 +97,7 @@ class SiteFolder:
         try:
             return self._files.read_head(place, _MOST_BYTES).data
         except OSError as error:
-            raise MachineError("read", place, error.strerror or str(error)) from error
+            raise MachineError.caused_by("read", place, error) from error
 
     def write_signature(self, signature: bytes | None) -> bool:
         """Put a signature next to the list of files, or remove an old one; whether that changed."""

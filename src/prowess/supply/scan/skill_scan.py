@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, worst
+from prowess.errors import name_cause
 from prowess.ports import FileSystem
 from prowess.supply.scan.passages import list_passages
 from prowess.supply.scan.rule import Kind, Passage
@@ -142,8 +143,7 @@ class _FileScan:
                 # One byte more than is scanned shows whether there is more.
                 head = files.read_head(path, min(MOST_BYTES + 1, self._room + 1))
             except (OSError, ValueError) as error:
-                cause = getattr(error, "strerror", None) or str(error)
-                self._pass_over(path, f"The file cannot be read: {cause}.")
+                self._pass_over(path, f"The file cannot be read: {name_cause(error)}.")
                 continue
             self._scan_data(path, head.data, head.size)
         return self._result()
