@@ -60,21 +60,27 @@ class SkillEntry(msgspec.Struct, frozen=True):
     @property
     def namespace(self) -> tuple[str, ...]:
         """The folders before its name."""
-        return tuple(filter(None, self.uri.partition("://")[2].split("/")[:-2]))
+        path = self.uri.partition("://")[2]
+        folders = path.split("/")[:-2]
+        # `skill:///name/SKILL.md` has no host, and so an empty word before its first folder.
+        return tuple(filter(None, folders))
 
     @property
     def digest(self) -> str:
         """What an approval is bound to: every file with its digest. Empty if there is no list."""
         if self.files is None:
             return ""
+        # Sorted, because a server may list the same files in another order tomorrow.
         pairs = sorted((file.uri, file.digest) for file in self.files.values())
-        return f"sha256:{hashlib.sha256(msgspec.json.encode(pairs)).hexdigest()}"
+        return _hash(msgspec.json.encode(pairs))
 
     def find_file(self, path: str) -> FileEntry:
         """The file at a path below the skill. Raises `EntryError` for one that is not listed."""
         # Servers differ in whether their addresses are percent-encoded.
+        plain = self._base + path
+        encoded = self._base + quote(path)
         files = self.files or {}
-        file = files.get(self._base + path) or files.get(self._base + quote(path))
+        file = files.get(plain) or files.get(encoded)
         if file is None:
             raise EntryError("the server does not list this file")
         return file
@@ -125,6 +131,10 @@ def _leads_up(uri: str) -> bool:
     return ".." in uri.split("/")
 
 
+def _hash(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
 def check_prompt_name(name: str) -> None:
     """Refuse what cannot be typed as one word of a command. Raises `EntryError`."""
     if not name:
@@ -140,7 +150,8 @@ def _parse_files(data: Any, uri: str) -> dict[str, FileEntry] | None:
     # The word of the extension for a server that makes its files when they are asked for.
     if data == "dynamic":
         return None
-    if not isinstance(data, Sequence) or isinstance(data, str):
+    # To Python a text is a sequence, too.
+    if isinstance(data, str) or not isinstance(data, Sequence):
         raise EntryError("its `resources` is no list")
     if len(data) > MOST_FILES:
         raise EntryError(f"it has {len(data):,} files; at most {MOST_FILES} are used")
@@ -156,7 +167,8 @@ def _parse_files(data: Any, uri: str) -> dict[str, FileEntry] | None:
     # Then an approval would not cover the instructions themselves.
     if uri not in files:
         raise EntryError(f"it does not list its own {_OWN_FILE}")
-    if sum(file.size for file in files.values()) > MOST_BYTES:
+    total = sum(file.size for file in files.values())
+    if total > MOST_BYTES:
         raise EntryError(f"its files have more than {MOST_BYTES >> 20} MiB")
     return files
 
@@ -178,7 +190,7 @@ def check_file(data: bytes, file: FileEntry) -> None:
     """Compare a file that was read with what was promised. Raises `EntryError`."""
     if len(data) != file.size:
         raise EntryError(f"it has {len(data):,} bytes; the server promised {file.size:,}")
-    if f"sha256:{hashlib.sha256(data).hexdigest()}" != file.digest:
+    if _hash(data) != file.digest:
         raise EntryError("its content is not what the server promised")
 
 
@@ -187,11 +199,12 @@ def render_header(entry: SkillEntry) -> bytes:
 
     JSON is YAML, so every value can stand behind its key.
     """
-    lines = (
-        f"{_render_key(key)}: {msgspec.json.encode(value).decode()}"
-        for key, value in entry.frontmatter.items()
-    )
-    return "\n".join(("---", *lines, "---", "")).encode("utf-8", "replace")
+    lines = ["---"]
+    for key, value in entry.frontmatter.items():
+        json = msgspec.json.encode(value).decode()
+        lines.append(f"{_render_key(key)}: {json}")
+    lines += ("---", "")
+    return "\n".join(lines).encode("utf-8", "replace")
 
 
 def is_same_header(promised: Any, sent: Any) -> bool:
@@ -285,6 +298,7 @@ def decode_content(content: Any) -> bytes:
         return text.encode("utf-8", "surrogatepass")
     blob = getattr(content, "blob", None)
     try:
+        # By default Python skips whatever is not base64.
         return base64.b64decode(blob or "", validate=True)
     except (binascii.Error, TypeError, ValueError):
         raise EntryError("the server sent neither text nor base64") from None

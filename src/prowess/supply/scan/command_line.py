@@ -39,6 +39,8 @@ _MOST_JOINED = 40
 # `sh -c "sh -c '…'"`: each level is parsed again.
 _DEEPEST = 3
 _SHORT_OPTIONS = re.compile(r"-(?!-)")
+# Of a long word only the beginning is read as joined options: nobody joins more of them.
+_MOST_JOINED_OPTIONS = 8
 # Options with which a shell reads its program from its input, whatever else is there.
 _READ_INPUT = frozenset(("-s", "-is"))
 # Arguments that leave the input as the program.
@@ -121,6 +123,24 @@ class ProgramCall:
     def operand(self) -> str:
         """The first argument that is not an option; empty if there is none."""
         return next((word for word in self.arguments if not word.startswith("-")), "")
+
+    def list_options(self) -> Iterator[tuple[str, str]]:
+        """Every option with the value that it has if it takes one; "" if there is no word for it.
+
+        Which short options take a value only the program knows, so each reading is listed: in
+        `-sT FILE` both letters may be options, and `-TFILE` may have a value without a blank.
+        """
+        for word, following in pairwise((*self.arguments, "")):
+            if not word.startswith("-"):
+                continue
+            name, _, inline = word.partition("=")
+            yield name, inline or following
+            letters = word[1 : 1 + _MOST_JOINED_OPTIONS]
+            is_joined = len(letters) > 1 and _SHORT_OPTIONS.match(word)
+            if not is_joined:
+                continue
+            for after, letter in enumerate(letters, 2):
+                yield f"-{letter}", word[after:] or following
 
     def has_option(self, option: re.Pattern[str], value: re.Pattern[str]) -> bool:
         """Whether an option of this shape is followed by a value of this shape."""

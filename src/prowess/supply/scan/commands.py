@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 
 from prowess.diagnostics import Severity
 from prowess.supply.scan.addresses import find_distrust
@@ -45,7 +44,12 @@ _CODE_DECODE = re.compile(
 _ENCODED_OPTION = re.compile(r"-e(?:c|nc|ncodedcommand)?", re.IGNORECASE)
 _ENCODED_VALUE = re.compile(r".{21,}", re.DOTALL)
 _REMOTE_NAME = re.compile(r"-\w*O\w*|--remote-name(?:-all)?")
-_OUTPUT = re.compile(r"-\w*o|--output|-O|--output-document|-outfile", re.IGNORECASE)
+# The `-O` of curl takes no value, and the `-o` of wget names a log.
+_OUTPUT_BY_PROGRAM = {
+    "curl": re.compile(r"-o|--output"),
+    "wget": re.compile(r"-O|--output-document"),
+}
+_OUTPUT = re.compile(r"-o|--output|--out|(?i:-outfile)")
 
 
 def _match_pipe(passage: Passage) -> Iterator[Match]:
@@ -80,10 +84,12 @@ def _list_calls(passage: Passage) -> Iterator[tuple[int, ProgramCall]]:
 def _runs_download(call: ProgramCall) -> bool:
     if call.runs_input:
         return _reads_download(call)
-    if call.name == "eval" or call.name in _SOURCES:
+    evaluates = call.name == "eval" or call.name in _SOURCES
+    if evaluates:
         return any(map(_FETCHED.match, call.arguments))
     if not call.takes_program:
         return False
+    # Only a program that is the download: a script that fetches data is an ordinary one.
     program = call.script or call.operand
     return _FETCHED.match(program) is not None
 
@@ -116,8 +122,10 @@ def _find_run_file(call: ProgramCall) -> str:
 
 def _list_downloads(call: ProgramCall) -> dict[str, str]:
     """The files that a call downloads, by the ways to name them, each with its address."""
+    if call.name not in _FETCHERS:
+        return {}
     url = next((word for word in call.arguments if "://" in word), None)
-    if call.name not in _FETCHERS or url is None:
+    if url is None:
         return {}
     url_by_file: dict[str, str] = {}
     for name in _list_outputs(call, url):
@@ -135,13 +143,15 @@ def _list_outputs(call: ProgramCall, url: str) -> set[str]:
     redirected = set(call.line.targets) - {"/dev/null", "1", "2"}
     if redirected:
         return redirected
-    for option, value in pairwise(call.arguments):
-        # The `-O` of curl takes no value: what follows it may be the address.
-        if _OUTPUT.fullmatch(option) and "://" not in value:
-            return {value} - {"-"}
+    output = _OUTPUT_BY_PROGRAM.get(call.name, _OUTPUT)
+    named = {value for option, value in call.list_options() if output.fullmatch(option)}
+    if named:
+        return named - {"-", ""}
     # Without `-O` curl writes to the output; wget names the file like the address.
     is_saved = call.name != "curl" or any(map(_REMOTE_NAME.fullmatch, call.arguments))
-    name = url.rstrip("/").rpartition("/")[2].partition("?")[0]
+    # There may be slashes in a query.
+    address = url.partition("?")[0]
+    name = address.rstrip("/").rpartition("/")[2]
     if is_saved and name:
         return {name}
     return set()
@@ -167,9 +177,9 @@ def _runs_decoded_code(call: ProgramCall) -> bool:
     if call.name in ("pwsh", "powershell"):
         return call.has_option(_ENCODED_OPTION, _ENCODED_VALUE)
     code = " ".join(call.arguments)
-    if _RUN_CODE.search(code) is None:
-        return False
-    return _CODE_DECODE.search(code) is not None
+    runs_code = _RUN_CODE.search(code) is not None
+    # To decode is common, and harmless where the result is not run.
+    return runs_code and _CODE_DECODE.search(code) is not None
 
 
 def _get_program(call: ProgramCall) -> str:
@@ -223,7 +233,9 @@ def _match_reverse(passage: Passage) -> Iterator[Match]:
 def _is_reverse(line: CommandLine) -> bool:
     if any(map(_connects_shell, line.calls)):
         return True
-    return any(map(_NETWORK_FILE.match, line.targets)) and any(map(_is_redirected, line.calls))
+    opens_connection = any(map(_NETWORK_FILE.match, line.targets))
+    # Without a shell it is a test whether a port is open.
+    return opens_connection and any(map(_is_redirected, line.calls))
 
 
 def _is_redirected(call: ProgramCall) -> bool:
@@ -240,6 +252,7 @@ def _connects_shell(call: ProgramCall) -> bool:
     if not call.is_interpreter:
         return False
     code = " ".join(call.arguments)
+    # Every language has a word with `sock` for a connection; alone, or a shell alone, is harmless.
     has_socket = "sock" in code.lower()
     return has_socket and _SPAWNS.search(code) is not None
 

@@ -19,13 +19,13 @@ _SENDERS = frozenset(
 )
 # Their arguments are files, so every word may be what is sent.
 _COPIERS = frozenset("scp rsync ftp sftp nc ncat netcat".split())
-_FILE_OPTIONS = frozenset("-T --upload-file --post-file --body-file -infile".split())
+_FILE_OPTIONS = re.compile(r"-T|--(?:upload|post|body)-file|(?i:-infile)")
 # They send nothing but a name, which is enough to carry data to a name server.
 _RESOLVERS = frozenset("dig nslookup host ping".split())
+# PowerShell ignores the case of its options; to curl `-f` and `-D` mean something else.
 _BODY = re.compile(
-    r"-(?:d|F|T)|--(?:data(?:-\w+)?|form|json|upload-file|post-(?:file|data)|body-(?:file|data))"
-    r"|-(?:body|infile)",
-    re.IGNORECASE,
+    r"-[dFT]|--(?:data(?:-\w+)?|form|json|upload-file|post-(?:file|data)|body-(?:file|data))"
+    r"|(?i:-(?:body|infile))",
 )
 _DUMPS = frozenset("env printenv history set export".split())
 _SECRET_WORD = re.compile(
@@ -107,17 +107,13 @@ def _list_sent(call: ProgramCall) -> Iterator[str]:
     if call.name in _COPIERS:
         yield from (*call.arguments, *call.line.targets)
         return
-    for argument, following in pairwise((*call.arguments, "")):
-        # `--data=VALUE` and `--data VALUE` are the same.
-        option, _, inline = argument.partition("=")
-        if not _BODY.fullmatch(option):
-            # A command in an address sends its output with the request.
-            if "://" in argument and _FILLED.search(argument):
-                yield argument
-            continue
-        value = inline or following
-        if _comes_from_elsewhere(option, value):
+    for option, value in call.list_options():
+        if _BODY.fullmatch(option) and _comes_from_elsewhere(option, value):
             yield value
+    for argument in call.arguments:
+        # A command in an address sends its output with the request.
+        if "://" in argument and _FILLED.search(argument):
+            yield argument
 
 
 def _comes_from_elsewhere(option: str, value: str) -> bool:
@@ -126,7 +122,7 @@ def _comes_from_elsewhere(option: str, value: str) -> bool:
     A variable in the text of a body is not: a token there logs in, as one in a header does.
     """
     # curl reads a file after `@`, as in `-d @FILE` and `-F field=@FILE`.
-    is_file = option in _FILE_OPTIONS or "@" in value
+    is_file = _FILE_OPTIONS.fullmatch(option) is not None or "@" in value
     return is_file or _FILLED.search(value) is not None
 
 

@@ -59,9 +59,7 @@ Check = Callable[[str], bool]
 # the first word is a package: then the others are arguments of the program that is run.
 _INSTALLS: Mapping[tuple[str, ...], tuple[Check, bool]] = {
     ("pip", "install"): (_is_pip_pinned, False),
-    ("pip3", "install"): (_is_pip_pinned, False),
     ("python", "-m", "pip", "install"): (_is_pip_pinned, False),
-    ("python3", "-m", "pip", "install"): (_is_pip_pinned, False),
     ("uv", "pip", "install"): (_is_pip_pinned, False),
     ("uv", "tool", "install"): (_is_uv_pinned, True),
     ("uv", "tool", "run"): (_is_uv_pinned, True),
@@ -90,6 +88,8 @@ _INSTALLS: Mapping[tuple[str, ...], tuple[Check, bool]] = {
     ("podman", "run"): (_is_image_pinned, True),
     ("podman", "pull"): (_is_image_pinned, True),
 }
+# `pip3.11` is pip.
+_PYTHON_PROGRAM = re.compile(r"(pip|python)[0-9.]+")
 _VERSION_OPTIONS = frozenset("--version -v --locked --require-hashes --tag --rev".split())
 _LONGEST = max(map(len, _INSTALLS))
 
@@ -150,7 +150,9 @@ def _judge_package(number: int, package: str, is_pinned: Check) -> Match | None:
 
 
 def _find_install(call: ProgramCall) -> _Install | None:
-    words = (call.name, *call.arguments)
+    versioned = _PYTHON_PROGRAM.fullmatch(call.name)
+    program = call.name if versioned is None else versioned[1]
+    words = (program, *call.arguments)
     # Options may come between the words: `npm --silent install`. The one of `python -m` counts.
     plain = tuple(word for word in words if word == "-m" or not word.startswith("-"))
     for length in range(min(_LONGEST, len(plain)), 0, -1):
