@@ -95,6 +95,15 @@ ATTACKS: dict[str, Attack] = {
     "a name that is a map": raw(b"---\nname: {a: b}\ndescription: d\n---\n"),
     "a name that is a number": raw(b"---\nname: 7\ndescription: d\n---\n"),
     "a huge number": header("description: " + "9" * 5_000),
+    "a number beyond 64 bits after a zero": header("description: d\nversion: 0" + "9" * 30),
+    "a huge number after a zero": header("description: d\nversion: 0" + "9" * 5_000),
+    "a number beyond 64 bits in a broken header": header("description: d: e\nversion: " + "9" * 30),
+    "a number beyond 64 bits in a json header": raw(
+        b'---json\n{"name": "bad", "description": "d", "version": ' + b"9" * 30 + b"}\n---\n"
+    ),
+    "a huge number in a json header": raw(
+        b'---json\n{"name": "bad", "description": "d", "version": ' + b"9" * 5_000 + b"}\n---\n"
+    ),
     "a python tag": header("description: !!python/object/apply:os.system ['true']"),
     "an unknown tag": header("description: !include /etc/passwd"),
     "a javascript header": raw(

@@ -122,6 +122,25 @@ def test_opencode_reads_dates_and_old_numbers_as_values_that_are_no_text():
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(reading), type=HeaderReading) == reading
 
 
+def test_opencode_reads_a_date_after_a_key_in_quotes_and_in_ascii_digits_alone():
+    header = "\"a\": 2024-01-01\n'b': 012\nc: ２０２４-０１-０１\nd: 1２\n"
+    assert read_fields(header, OPENCODE).frontmatter == {
+        "a": datetime(2024, 1, 1, tzinfo=UTC),
+        "b": 10,
+        "c": "２０２４-０１-０１",
+        "d": "1２",
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "items"), [("['a\\']", ["a\\"]), (r'["a\"]"]', ['a"]']), ("['a']", ["a"])]
+)
+def test_opencode_ends_a_value_at_a_bracket_outside_quotes(value, items):
+    rules = load_profile("opencode").header
+    reading = read_fields(f"name: x\na: {value} b: y\n", rules)
+    assert reading.frontmatter == {"name": "x", "a": items, "b": "y"}
+
+
 @pytest.mark.parametrize("date", ["2024-13-45", "0001-01-01T00:00:00+14:00"])
 def test_a_date_of_no_calendar_is_no_text_either(date):
     assert read_fields(f"a: {date}\n", OPENCODE).frontmatter == {

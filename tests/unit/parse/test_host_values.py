@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prowess.profiles.load import load_profile
 from tests.unit.parse.rules import EVERY_HOST, read, read_fields
 from tests.workspace import Workspace
 
@@ -76,6 +77,43 @@ def test_what_was_written_is_kept_beside_a_repair_and_with_other_line_ends() -> 
 def test_other_hosts_read_a_number_as_they_do(host: str) -> None:
     expected = "1.1" if host == "openclaw" else 1.1
     assert read_fields("version: 1.10\n", EVERY_HOST[host]).frontmatter == {"version": expected}
+
+
+@pytest.mark.parametrize("host", ["claude-code", "omp", "pi", "qwen"])
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("0755", 755),
+        ("0" + "9" * 14, 10**14 - 1),
+        ("0" + "9" * 30, 1e30),
+        ("0" + "9" * 5_000, float("inf")),
+        ('"0755"', "0755"),
+        ("0７５５", "0７５５"),
+    ],
+)
+@pytest.mark.parametrize("key", ["version", '"version"'])
+def test_a_number_after_zeros_is_what_javascript_has(
+    host: str, text: str, number: object, key: str
+) -> None:
+    rules = load_profile(host).header
+    fields = read_fields(f"{key}: {text}\n", rules).frontmatter
+    assert repr(fields) == repr({"version": number})
+
+
+def test_a_number_in_a_broken_header_is_what_javascript_has() -> None:
+    header = f"description: a: b\nsmall: 7.0\nlarge: {'9' * 30}\n"
+    assert read_fields(header, load_profile("qwen").header).frontmatter == {
+        "description": "a: b",
+        "small": 7,
+        "large": 1e30,
+    }
+
+
+@pytest.mark.parametrize(("text", "number"), [("7", 7), ("9" * 30, 1e30)])
+def test_a_number_in_json_is_what_javascript_has(text: str, number: float) -> None:
+    rules = load_profile("opencode").header
+    reading = read(f'---json\n{{"name": "x", "size": [{text}, 1]}}\n---\nBody\n', rules)
+    assert reading.frontmatter == {"name": "x", "size": [number, 1]}
 
 
 @pytest.mark.parametrize("name", ["007", "1e3", "2024-01-01"])

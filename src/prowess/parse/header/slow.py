@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
@@ -16,6 +17,7 @@ from prowess.parse.repair.loop import read_lines
 from prowess.parse.yaml.host_values import convert_values
 from prowess.parse.yaml.odd_characters import OddCharacters, find_odd_characters
 from prowess.parse.yaml.reader import YamlProblem
+from prowess.parse.yaml.text_values import make_whole
 from prowess.profiles.schema.header import HeaderRules
 from prowess.profiles.schema.roots import ScanLimits
 
@@ -105,13 +107,25 @@ def _read_split(
 def _read_json(header: str, body: str, line: int, findings: list[Diagnostic]) -> HeaderReading:
     """A header in JSON; none of the repairs is for it."""
     try:
-        value = msgspec.json.decode(header)
+        value = _parse_json(header)
     except (msgspec.DecodeError, RecursionError):
         message = "The opening fence says `json`, but the header is not valid JSON."
         findings.append(diagnose("header-language", message, line=line - 1))
         return HeaderReading({}, body, tuple(findings), valid=False)
     fields = value if isinstance(value, dict) else {}
     return HeaderReading(fields, body, tuple(findings))
+
+
+def _parse_json(header: str) -> Any:
+    value = msgspec.json.decode(header)
+    try:
+        msgspec.msgpack.encode(value)
+    except OverflowError:
+        # The cache stores no number beyond 64 bits; JavaScript makes a double of it.
+        import json
+
+        return json.loads(header, parse_int=lambda digits: make_whole(float(digits)))
+    return value
 
 
 def _drop_repairs(rules: HeaderRules) -> HeaderRules:

@@ -14,6 +14,7 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.parse.header.lines import Line
 from prowess.parse.header.result import HeaderReading
 from prowess.parse.yaml.reader import YamlProblem
+from prowess.parse.yaml.text_values import make_whole
 from prowess.profiles.schema.header import Fallback, HeaderRules
 
 _NAME_LINE = re.compile(r"\s*name:\s*(.*)")
@@ -153,8 +154,7 @@ def _read_value(text: str) -> Any:
     if len(text) > 1 and text[0] == text[-1] == '"':
         return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
     if _NUMBER.fullmatch(text):
-        number = float(text)
-        return int(number) if number.is_integer() else number
+        return make_whole(float(text))
     return text
 
 

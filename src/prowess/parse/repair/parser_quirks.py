@@ -152,7 +152,8 @@ def _follow_brackets(text: str) -> Iterator[tuple[int, int]]:
         if is_escaped:
             is_escaped = False
         elif quote:
-            is_escaped = character == "\\"
+            # In single quotes a backslash is text.
+            is_escaped = character == "\\" and quote == '"'
             if character == quote:
                 quote = ""
         elif character in _QUOTES:

@@ -13,7 +13,12 @@ from itertools import takewhile, zip_longest
 from typing import Any, NamedTuple
 
 from prowess.parse.yaml.reader import parse_natively
-from prowess.parse.yaml.text_values import render_json, render_scalar, strip_quotes
+from prowess.parse.yaml.text_values import (
+    make_whole,
+    render_json,
+    render_scalar,
+    strip_quotes,
+)
 from prowess.profiles.schema.header import HeaderRules
 
 TEXT_FIELDS = frozenset(
@@ -31,13 +36,16 @@ _MERGE = "<<"
 # Every scan imports this module, and few hosts need these: they are compiled on first use.
 _LINE_PAIR = r"(?a:([\w-]+):\s*(.*))"
 _TYPED_TAG = r"(?m)^([^\s:#]+):[ \t]+!!(?:binary|timestamp|set|omap|pairs)\b"
-_LEADING_ZEROS = r"[-+]?0\d+"
-_DATE = r"(\d{4})-(\d\d)-(\d\d)"
+# Only ASCII digits make numbers and dates.
+_LEADING_ZEROS = r"(?a)[-+]?0\d+"
+_DATE = r"(?a)(\d{4})-(\d\d)-(\d\d)"
 _TIMESTAMP = (
-    r"(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?"
+    r"(?a)(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?"
     r"(?:[ \t]*(?:Z|([-+])(\d\d?)(?::(\d\d))?))?"
 )
-_YAML11_INTEGER = r"[-+]?(?:0b[01_]+|0x[\da-fA-F_]+|0[0-7_]+|[1-9][\d_]*(?::[0-5]?\d)+|[1-9][\d_]*)"
+_YAML11_INTEGER = (
+    r"(?a)[-+]?(?:0b[01_]+|0x[\da-fA-F_]+|0[0-7_]+|[1-9][\d_]*(?::[0-5]?\d)+|[1-9][\d_]*)"
+)
 # JavaScript has no larger whole numbers that are exact.
 _MOST_INTEGER = 1 << 53
 # What a date that no calendar has becomes.
@@ -107,7 +115,7 @@ def _read_leading_zeros(value: dict[str, Any], header: str) -> dict[str, Any]:
             converted[key] = _undo_number(item, texts.get(key, ()), prefix="0b")
         elif type(item) is str and re.fullmatch(_LEADING_ZEROS, item):
             is_unquoted = _is_unquoted(texts.get(key, ()), item)
-            converted[key] = int(item) if is_unquoted else item
+            converted[key] = make_whole(float(item)) if is_unquoted else item
     return converted
 
 
@@ -324,11 +332,11 @@ def read_yaml11_scalars(frontmatter: dict[str, Any], header: str) -> dict[str, A
 
 
 def _index_lines(header: str) -> dict[str, list[str]]:
-    """What follows the colon of every line, by what precedes it."""
+    """What follows the colon of every line, by the key before it."""
     texts: dict[str, list[str]] = {}
     for line in header.split("\n"):
         name, _, rest = line.partition(":")
-        texts.setdefault(name.rstrip(), []).append(rest.strip())
+        texts.setdefault(name.rstrip().strip("\"'"), []).append(rest.strip())
     return texts
 
 

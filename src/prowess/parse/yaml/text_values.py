@@ -22,8 +22,9 @@ _BLANKS_OR_COMMAS = r"[\s,]+"
 _TOOL = r"[^\s,()]*\([^()]*\)|[^\s,]+"
 _PATTERN = r"(?:[^,{}\n]|\{[^{}\n]*\}|[{}])+"
 
-# What JavaScript prints without an exponent, and what a double holds exactly.
-_MOST_PLAIN_FLOAT = 1e21
+# JavaScript prints what is between these without an exponent.
+_LEAST_PLAIN_FLOAT, _MOST_PLAIN_FLOAT = 1e-6, 1e21
+# Every whole number below this one is a double, exactly.
 _MOST_EXACT_FLOAT = 1e15
 
 _NAMES_OF_TYPES: tuple[tuple[type, str], ...] = (
@@ -50,9 +51,19 @@ def _render_float(value: float) -> str:
         return "NaN"
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
-    if value.is_integer() and abs(value) < _MOST_PLAIN_FLOAT:
-        return str(int(value))
-    return repr(value)
+    if value == 0:
+        # JavaScript prints -0 without its sign.
+        return "0"
+    text = repr(value).removesuffix(".0")
+    if "e" not in text:
+        return text
+    # Python begins to write exponents earlier, and writes `e-07` where JavaScript has `e-7`.
+    has_no_exponent = _LEAST_PLAIN_FLOAT <= abs(value) < _MOST_PLAIN_FLOAT
+    if has_no_exponent:
+        from decimal import Decimal
+
+        return format(Decimal(text), "f")
+    return text.replace("e-0", "e-")
 
 
 def is_list_of_scalars(value: Any) -> bool:
@@ -77,11 +88,15 @@ def _make_numbers_whole(value: Any) -> Any:
     if type(value) is list:
         return [_make_numbers_whole(item) for item in value]
     if type(value) is float:
-        return _make_whole(value)
+        return make_whole(value)
     return value
 
 
-def _make_whole(number: float) -> float:
+def make_whole(number: float) -> float:
+    """A whole number as an integer, unless it is so large that it may have been rounded.
+
+    Larger ones stay as the doubles that JavaScript has, too: the cache stores no more than 64 bits.
+    """
     is_exact = abs(number) < _MOST_EXACT_FLOAT
     if is_exact and number.is_integer():
         return int(number)
