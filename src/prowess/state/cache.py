@@ -244,4 +244,6 @@ def _forget_oldest(folder: str) -> None:
 
 def cache_path(folder: str, key: str) -> str:
     """The cache file for a key. The key is also in the file, so a clash of names is noticed."""
-    return os.path.join(folder, "scans", f"{compute_checksum(key)}.msgpack")
+    return os.path.join(
+        folder, "scans", f"{compute_checksum(key.encode('utf-8', 'replace'))}.msgpack"
+    )

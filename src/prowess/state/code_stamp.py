@@ -23,7 +23,7 @@ def stamp_package(package: str) -> str:
     """The stamp of the package in a folder."""
     described = [_describe_file(os.stat(os.path.join(package, file))) for file in _FILES]
     described += [_describe_folder(os.path.join(package, folder)) for folder in _FOLDERS]
-    return compute_checksum("".join(described))
+    return compute_checksum("".join(described).encode())
 
 
 def _describe_folder(path: str) -> str:

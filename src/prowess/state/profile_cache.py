@@ -12,7 +12,9 @@ from prowess.machine.files import LocalFiles
 from prowess.machine.ownership import find_other_writer
 from prowess.model.facts import Facts
 from prowess.profiles.load import BUILT_IN, ProfileText, load_profile, split_host
+from prowess.profiles.packed import pack_profile, unpack_profile
 from prowess.profiles.schema.profile import Profile
+from prowess.state.checksum import compute_checksum
 from prowess.state.code_stamp import stamp_code
 from prowess.state.folders import cache_folder
 from prowess.version import VERSION
@@ -74,26 +76,36 @@ def load_kept_profile(host: str, facts: Facts) -> Profile:
     try:
         if find_other_writer(path) is not None:
             return load_profile(host)
-        head = LocalFiles().read_head(path, _MOST_CACHED_BYTES)
-        kept, profile = _decode(head.data)
-        if kept == stamp:
-            return profile
-    except (OSError, msgspec.DecodeError):
-        kept = ""
-    profile = load_profile(host)
-    _keep(path, msgspec.msgpack.encode((stamp, profile)))
+        data = LocalFiles().read_head(path, _MOST_CACHED_BYTES).data
+    except OSError:
+        data = b""
+    profile = _unpack(data, stamp)
+    if profile is None:
+        profile = load_profile(host)
+        _keep(path, profile, stamp)
     return profile
 
 
 @lru_cache(maxsize=4)
-def _decode(data: bytes) -> tuple[str, Profile]:
-    """The stamp and the profile of a cache file; one command loads the same profile repeatedly."""
-    return msgspec.msgpack.decode(data, type=tuple[str, Profile])
+def _unpack(data: bytes, stamp: str) -> Profile | None:
+    """The profile in a cache file; None where it is damaged, or has another stamp.
+
+    One command loads the same profile several times.
+    """
+    try:
+        kept, checksum, packed = msgspec.msgpack.decode(data, type=tuple[str, str, bytes])
+    except msgspec.DecodeError:
+        return None
+    if kept != stamp or checksum != compute_checksum(packed):
+        return None
+    return unpack_profile(packed)
 
 
-def _keep(path: str, data: bytes) -> None:
+def _keep(path: str, profile: Profile, stamp: str) -> None:
     from prowess.machine.atomic_write import write_aside
 
+    packed = pack_profile(profile)
+    data = msgspec.msgpack.encode((stamp, compute_checksum(packed), packed))
     try:
         write_aside(path, data, mode=0o600, folder_mode=0o700, sync=False)
     except MachineError:
