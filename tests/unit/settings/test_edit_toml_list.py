@@ -62,7 +62,8 @@ def test_whatever_the_list_looks_like_exactly_the_entry_goes(entries, between, p
         ("a = []\n", ("a",), '"x"', 'a = ["x"]\n'),
         ("a = [1] # why\n", ("a",), "2", "a = [1, 2] # why\n"),
         ("a = [1,]\n", ("a",), "2", "a = [1, 2,]\n"),
-        ("a = [\n  1, # one\n]\n", ("a",), "2", "a = [\n  1,\n  2, # one\n]\n"),
+        ("a = [\n  1, # one\n]\n", ("a",), "2", "a = [\n  1, # one\n  2,\n]\n"),
+        ("a = [\n  1 # one\n]\n", ("a",), "2", "a = [\n  1, # one\n  2\n]\n"),
         ("a = [\n  1\n]\n", ("a",), "2", "a = [\n  1,\n  2\n]\n"),
         ("[t]\nb = 1\n", ("t", "a"), "2", "[t]\na = [2]\nb = 1\n"),
         ("x = 1\n", ("h",), {"e": '"s"'}, 'x = 1\n\n[[h]]\ne = "s"\n'),
@@ -81,3 +82,9 @@ def test_a_list_that_cannot_be_edited_safely_is_left_to_the_user():
 def test_what_is_not_a_list_gets_no_entry():
     with pytest.raises(ProwessError, match="`a` is not a list"):
         add_entry("a = 1\n", ("a",), "2")
+
+
+@pytest.mark.parametrize("text", ["t = 1\n", "t = []\n", "[[t]]\na = 1\n"])
+def test_a_list_below_what_is_no_table_gets_no_entry(text):
+    with pytest.raises(ProwessError, match=r"`t\.a` can.t be set: a key above it is no table"):
+        add_entry(text, ("t", "a"), "2")

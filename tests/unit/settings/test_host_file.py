@@ -177,3 +177,9 @@ def test_where_a_value_goes_in_json(before, after):
 )
 def test_how_an_entry_leaves_a_yaml_list(before, after):
     assert remove_entry(before, "list", "skill:a", file=FILE) == after
+
+
+def test_a_byte_order_mark_stays_in_a_yaml_file():
+    shorter, longer = "\ufeffd:\n- a\n", "\ufeffd:\n- a\n- b\n"
+    assert add_entry(shorter, "d", "b", file="f") == longer
+    assert remove_entry(longer, "d", "b", file="f") == shorter

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, NamedTuple
 
 from prowess.errors import SettingError
+from prowess.settings.edit.toml import split_bom
 from prowess.settings.formats.json5 import parse_json5, read_json5_tokens, scan_json5
 from prowess.settings.formats.key_spans import Path, Token
 
 _UNIT = "  "
+_COMMENTS_AFTER = re.compile(r"(?:[ \t]*(?:/\*[^\r\n]*?\*/|//[^\r\n]*))*")
+_END_OF_LINE = re.compile(r"[ \t]*\r?\n")
+_BLANKS = re.compile(r"\s*")
 
 
 def set_json5(text: str, path: Path, *, value: str | bool, file: str) -> str | None:
@@ -31,26 +36,43 @@ def add_json5_entry(text: str, path: Path, entry: str, *, file: str) -> str | No
         return None
     if entry in entries:
         return text
-    found = _find_list(text, path)
+    bom, body = split_bom(text)
+    found = _find_list(body, path)
     if found is None:
         return None
-    at = found.close.start if found.is_empty else found.last.end
-    shown = json.dumps(entry, ensure_ascii=False)
-    edited = f"{text[:at]}{found.comma}{_find_gap(text, found)}{shown}{text[at:]}"
-    return edited if _parse(edited, file) == _merge(data, path, [*entries, entry]) else None
+    edited = _append_entry(body, found, json.dumps(entry, ensure_ascii=False))
+    wanted = _merge(data, path, [*entries, entry])
+    return bom + edited if _parse(edited, file) == wanted else None
 
 
-def _find_gap(text: str, found: _Table) -> str:
-    """What comes before a new last entry: a new line if the first entry has one of its own."""
+def _append_entry(text: str, found: _Table, entry: str) -> str:
+    """The text with a new last entry, on a line of its own if the first has one."""
     if found.is_empty:
-        return ""
-    line = text.rfind("\n", 0, found.first.start) + 1
-    indent = text[line : found.first.start]
-    has_own_line = line > found.start and not indent.strip()
-    if not has_own_line:
-        return " "
+        close = found.close.start
+        return text[:close] + entry + text[close:]
+    end = found.last.end
+    indent = _find_own_indent(text, found.first.start, after=found.start)
+    if indent is None:
+        return f"{text[:end]}{found.comma} {entry}{text[end:]}"
+    # A comment behind the last entry is about that one, so the new one goes below it.
+    line_end = _match_end(_COMMENTS_AFTER, text, end)
     newline = "\r\n" if "\r\n" in text else "\n"
-    return f"{newline}{indent}"
+    above = f"{text[:end]}{found.comma}{text[end:line_end]}"
+    return f"{above}{newline}{indent}{entry}{text[line_end:]}"
+
+
+def _find_own_indent(text: str, start: int, *, after: int) -> str | None:
+    """What is before the first token of a line; None if the line has others, or an offset on it."""
+    line = text.rfind("\n", 0, start) + 1
+    indent = text[line:start]
+    has_own_line = line > after and not indent.strip()
+    return indent if has_own_line else None
+
+
+def _match_end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Where a pattern that may match nothing ends."""
+    match = pattern.match(text, at)
+    return at if match is None else match.end()
 
 
 def remove_json5_entry(text: str, path: Path, entry: str, *, file: str) -> str | None:
@@ -67,13 +89,13 @@ def remove_json5_entry(text: str, path: Path, entry: str, *, file: str) -> str |
     index = _find_alike(entries, entry)
     if index is None:
         return text
-    found = _find_list(text, path)
-    span = None if found is None else _find_entry(text, found, index)
-    if span is None:
+    bom, body = split_bom(text)
+    found = _find_list(body, path)
+    edited = None if found is None else _cut_entry(body, found, index)
+    if edited is None:
         return None
-    edited = text[: span[0]] + text[span[1] :]
-    rest = [*entries[:index], *entries[index + 1 :]]
-    return edited if _parse(edited, file) == _merge(data, path, rest) else None
+    wanted = _merge(data, path, [*entries[:index], *entries[index + 1 :]])
+    return bom + edited if _parse(edited, file) == wanted else None
 
 
 def _find_alike(entries: list[Any], entry: str) -> int | None:
@@ -93,8 +115,7 @@ def set_json5_list(text: str, path: Path, entries: list[str], *, file: str) -> s
 
 def _set_value(text: str, path: Path, value: object, *, file: str) -> str | None:
     data = parse_json5(text, file)
-    body = text.removeprefix("\ufeff")
-    bom = text[: len(text) - len(body)]
+    bom, body = split_bom(text)
     edited = _propose(body, path, value)
     if edited is None or _parse(edited, file) != _merge(data, path, value):
         return None
@@ -117,8 +138,8 @@ def _find_list(text: str, path: Path) -> _Table | None:
     return _find_table(text, value.start)
 
 
-def _find_entry(text: str, found: _Table, index: int) -> tuple[int, int] | None:
-    """Where an entry of a list of plain values is, together with a comma beside it."""
+def _cut_entry(text: str, found: _Table, index: int) -> str | None:
+    """The text without an entry of a list of plain values; a comment on its line goes with it."""
     tokens = list(read_json5_tokens(text, found.start))
     values = [place for place, token in enumerate(tokens) if token.kind in ("word", "text")]
     place = values[index] if index < len(values) else len(tokens)
@@ -127,29 +148,52 @@ def _find_entry(text: str, found: _Table, index: int) -> tuple[int, int] | None:
         return None
     # The closing bracket is a token too, so there is always one before and one after.
     before, entry, after = tokens[place - 1 : place + 2]
-    if after.kind == "comma":
-        # Up to the next entry, so that no blank stays behind; after the last, up to the comma.
-        following = tokens[place + 2]
-        is_last = following.start >= found.close.start
-        return entry.start, after.end if is_last else following.start
-    return (before.start if before.kind == "comma" else entry.start), entry.end
+    has_comma_after = after.kind == "comma"
+    start, end = entry.start, after.end if has_comma_after else entry.end
+    line = _find_own_line(text, start, end, after=found.start)
+    if line is not None:
+        start, end = line
+    elif has_comma_after:
+        # Up to the next entry or its comment, so that no blank stays behind.
+        end = _match_end(_BLANKS, text, end)
+    leaves_comma = before.kind == "comma" and not has_comma_after
+    if not leaves_comma:
+        return text[:start] + text[end:]
+    # JSON has no comma after the last entry. A comment behind that comma is not about this entry.
+    between = text[before.end : start]
+    is_only_blank = line is None and not between.strip()
+    kept = "" if is_only_blank else between
+    return text[: before.start] + kept + text[end:]
+
+
+def _find_own_line(text: str, start: int, end: int, *, after: int) -> tuple[int, int] | None:
+    """The line of an entry that shares it with nothing but comments."""
+    indent = _find_own_indent(text, start, after=after)
+    rest = _END_OF_LINE.match(text, _match_end(_COMMENTS_AFTER, text, end))
+    if indent is None or rest is None:
+        return None
+    return start - len(indent), rest.end()
 
 
 def _parse(text: str, file: str) -> Any:
     try:
         return parse_json5(text, file)
     except SettingError:
+        # The edit broke the file. No data is equal to None, so it is not taken.
         return None
 
 
 def _merge(data: Any, path: Path, value: object) -> Any:
     if not path:
         return value
-    if data is None:
-        table: dict[str, Any] = {}
-    else:
-        table = data if isinstance(data, dict) else {"*": data}
-    return {**table, path[0]: _merge(table.get(path[0]), path[1:], value)}
+    table: dict[str, Any] = {}
+    if isinstance(data, dict):
+        table = data
+    elif data is not None:
+        # A single value stands for everything, as `"skill": "ask"` in opencode's permissions.
+        table = {"*": data}
+    first, rest = path[0], path[1:]
+    return {**table, first: _merge(table.get(first), rest, value)}
 
 
 def _nest(path: Path, value: object) -> Any:
@@ -162,8 +206,9 @@ def _propose(text: str, path: Path, value: object) -> str | None:
     """The text with the value replaced, or added to the deepest table of the path that exists."""
     # Of a key that appears twice, the last counts.
     spans = {span.path: span for span in scan_json5(text) if span.kind == "key"}
-    lengths = range(1, len(path) + 1)
-    depth = max((length for length in lengths if path[:length] in spans), default=0)
+    depth = len(path)
+    while depth > 0 and path[:depth] not in spans:
+        depth -= 1
     missing = _nest(path[depth:], value)
     if depth == 0:
         return _propose_at_top(text, missing)
@@ -180,6 +225,7 @@ def _propose(text: str, path: Path, value: object) -> str | None:
 def _propose_at_top(text: str, entry: Any) -> str | None:
     first = next(read_json5_tokens(text), None)
     if first is None:
+        # The file is empty or has nothing but comments, which stay above the new table.
         return f"{text}{_render_lines(entry, '', _UNIT)}\n"
     is_table = first.kind == "open" and first.text == "{"
     return _insert(text, first.start, entry) if is_table else None
@@ -246,15 +292,17 @@ def _insert(text: str, start: int, entry: dict[str, Any]) -> str | None:
     # A file with nothing but `{}` has no layout to keep, so it gets the usual one.
     if is_whole_file and is_bare:
         return text[:start] + _render_lines(entry, "", _UNIT) + text[table.close.end :]
-    line = text.rfind("\n", 0, close) + 1
-    margin = text[line:close]
-    has_several_lines = line > start and not margin.strip()
-    if not has_several_lines:
+    margin = _find_own_indent(text, close, after=start)
+    if margin is None:
         return _insert_inline(text, table, entry)
-    lines = _render_lines(entry, margin, _find_unit(text, table, margin)).split("\n")[1:-1]
+    line = close - len(margin)
+    unit = _find_unit(text, table, margin)
+    # Without the braces: the table has them.
+    lines = _render_lines(entry, margin, unit).split("\n")[1:-1]
     newline = "\r\n" if "\r\n" in text else "\n"
+    added = newline.join([*lines, ""])
     end = start + 1 if table.is_empty else table.last.end
-    return text[:end] + table.comma + text[end:line] + newline.join([*lines, ""]) + text[line:]
+    return text[:end] + table.comma + text[end:line] + added + text[line:]
 
 
 def _insert_inline(text: str, table: _Table, entry: dict[str, Any]) -> str:
@@ -267,10 +315,8 @@ def _find_unit(text: str, table: _Table, margin: str) -> str:
     """How far the entries of a table are indented from its closing brace."""
     if table.is_empty:
         return _UNIT
-    line = text.rfind("\n", 0, table.first.start) + 1
-    indent = text[line : table.first.start]
-    has_own_line = line > table.start and not indent.strip()
-    if not has_own_line or not indent.startswith(margin):
+    indent = _find_own_indent(text, table.first.start, after=table.start)
+    if indent is None or not indent.startswith(margin):
         return _UNIT
     return indent.removeprefix(margin) or _UNIT
 

@@ -28,6 +28,7 @@ _INLINE_TABLE = re.compile(r"[ \t]*=[ \t]*\{([ \t]*\})?")
 _REST_OF_LINE = re.compile(r"[^\n]*\n?")
 _REST_OF_ENTRY_LINE = re.compile(r"[ \t]*,?[ \t]*(?:#[^\n]*)?\r?\n")
 _COMMA_AFTER = re.compile(r"[ \t]*,[ \t]*")
+_COMMENT_AFTER = re.compile(r"[ \t]*#[^\r\n]*")
 _COMMENTS_BEFORE = re.compile(r"(?:^[ \t]*#[^\n]*\n)+\Z", re.MULTILINE)
 _COMMA_BEFORE = re.compile(r",[ \t]*\Z")
 
@@ -43,7 +44,8 @@ def set_skill_enabled(text: str, name: str, *, enabled: bool, file: str = "the s
 
     Raises a `SettingError` if the text is not TOML, and a `ProwessError` if there is no safe edit.
     """
-    return _set_field(text, name, "enabled", "true" if enabled else "false", file=file)
+    word = "true" if enabled else "false"
+    return _set_field(text, name, "enabled", word, file=file)
 
 
 def set_skill_visibility(
@@ -56,7 +58,8 @@ def set_skill_visibility(
 def _set_field(text: str, name: str, field: str, value: str, *, file: str) -> str:
     check_name(name)
     skills = parse_toml(text, file).get("skills", {})
-    if not isinstance(skills, dict) or not isinstance(skills.get(name, {}), dict):
+    can_set = isinstance(skills, dict) and isinstance(skills.get(name, {}), dict)
+    if not can_set:
         raise ProwessError(
             f"{file}: `skills` must contain a table for each skill, so “{name}” can't be set there."
         )
@@ -69,16 +72,15 @@ def set_toml_value(text: str, path: Path, value: str, *, file: str = "the settin
     What else is in the text stays as it is, comments too. Raises a `SettingError` if the text is
     not TOML, and a `ProwessError` if there is no safe edit.
     """
-    data = parse_toml(text, file)
-    if any(not isinstance(table, dict) for table in _list_tables(data, path)):
-        raise ProwessError(f"{file}: `{'.'.join(path)}` can't be set: a key above it is no table.")
+    _check_tables(parse_toml(text, file), path, file)
     *tables, field = path
-    bom, body = _split_bom(text)
+    bom, body = split_bom(text)
     entry = _parse(f"{quote_key(field)} = {value}")
     added = reduce(lambda inner, key: {key: inner}, reversed(tables), entry)
     wanted = merge(_parse(body), added)
     for proposal in _propose_value(body, path, value):
-        if _is_wanted(proposal, wanted) and _has_same_type(proposal, wanted, path):
+        is_safe = _is_wanted(proposal, wanted) and _has_same_type(proposal, wanted, path)
+        if is_safe:
             return bom + proposal
     header = ".".join(map(quote_key, tables))
     place = f"under `[{header}]`" if tables else "above the first table"
@@ -87,13 +89,15 @@ def set_toml_value(text: str, path: Path, value: str, *, file: str = "the settin
     )
 
 
-def _list_tables(data: Any, path: Path) -> Iterator[Any]:
-    """What is at each key above the last one, as far as it exists."""
+def _check_tables(data: Any, path: Path, file: str) -> None:
+    """Raise if a key above the last one has another value than a table."""
     for key in path[:-1]:
-        if not isinstance(data, dict) or key not in data:
+        if key not in data:
             return
         data = data[key]
-        yield data
+        if not isinstance(data, dict):
+            dotted = ".".join(path)
+            raise ProwessError(f"{file}: `{dotted}` can't be set: a key above it is no table.")
 
 
 def _has_same_type(proposal: str, wanted: dict[str, Any], path: Path) -> bool:
@@ -123,6 +127,7 @@ def _propose_value(text: str, path: Path, value: str) -> Iterator[str]:
         ]
     yield from _apply_edits(text, edits)
     if not table:
+        # At the start, because at the end it would belong to the last table.
         yield _newline(text).join([entry, text])
         return
     yield append_lines(text, [f"[{dotted}]", entry])
@@ -148,15 +153,13 @@ def set_toml_flag(text: str, table: Path, name: str, *, value: bool, file: str) 
     """
     check_name(name)
     parse_toml(text, file)
-    bom, body = _split_bom(text)
+    bom, body = split_bom(text)
     added: dict[str, Any] = {name: value}
     for part in reversed(table):
         added = {part: added}
-    try:
-        wanted = merge(_parse(body), added)
-    except TypeError:
-        return None
-    for proposal in _propose_flag(body, table, name, "true" if value else "false"):
+    wanted = merge(_parse(body), added)
+    word = "true" if value else "false"
+    for proposal in _propose_flag(body, table, name, word):
         if _is_wanted(proposal, wanted):
             return bom + proposal
     return None
@@ -188,8 +191,8 @@ def add_entry(
     An entry that is a table becomes one with a header, such as `[[hooks]]`. Raises a `SettingError`
     if the text is not TOML, and a `ProwessError` if there is no safe edit.
     """
-    parse_toml(text, file)
-    bom, body = _split_bom(text)
+    _check_tables(parse_toml(text, file), path, file)
+    bom, body = split_bom(text)
     literal = entry if isinstance(entry, str) else _render_inline(entry)
     wanted = _parse(body)
     dotted = ".".join(map(quote_key, path))
@@ -225,18 +228,25 @@ def _propose_entry(
 
 
 def _propose_next_item(text: str, span: KeySpan, literal: str) -> Iterator[str]:
-    """Edits that put an item after another one: on a line of its own where that one has one."""
-    before = text[text.rfind("\n", 0, span.start) + 1 : span.start]
-    between = f"{_newline(text)}{before}" if before and not before.strip() else " "
-    after = _COMMA_AFTER.match(text, span.end)
-    if after is not None:
-        at = after.end() if between == " " else span.end + text[span.end :].index(",") + 1
+    """The edit that puts an item after another one: on a line of its own where that one has one."""
+    indent = text[text.rfind("\n", 0, span.start) + 1 : span.start]
+    has_own_line = indent.isspace()
+    between = f"{_newline(text)}{indent}" if has_own_line else " "
+    comma = _COMMA_AFTER.match(text, span.end)
+    at = span.end if comma is None else comma.end()
+    if has_own_line:
+        # A comment behind an item is about that item, so the new one goes below it.
+        comment = _COMMENT_AFTER.match(text, at)
+        at = at if comment is None else comment.end()
+    if comma is None:
+        yield f"{text[: span.end]},{text[span.end : at]}{between}{literal}{text[at:]}"
+    else:
         yield f"{text[:at]}{between}{literal},{text[at:]}"
-    yield f"{text[: span.end]},{between}{literal}{text[span.end :]}"
 
 
 def _render_inline(table: Mapping[str, str]) -> str:
-    return "{ " + ", ".join(f"{quote_key(key)} = {value}" for key, value in table.items()) + " }"
+    entries = ", ".join(f"{quote_key(key)} = {value}" for key, value in table.items())
+    return f"{{ {entries} }}"
 
 
 def remove_entries(
@@ -247,7 +257,7 @@ def remove_entries(
     A comment on the line of an entry is removed with it. Raises a `SettingError` if the text is not
     TOML, and a `ProwessError` if there is no safe edit.
     """
-    bom, body = _split_bom(text)
+    bom, body = split_bom(text)
     while True:
         present = parse_toml(body, file).get(key, [])
         unwanted = [index for index, entry in enumerate(present) if entry in entries]
@@ -300,14 +310,14 @@ def add_table(
 
     Raises a `SettingError` if the text is not TOML, and a `ProwessError` if there is no safe edit.
     """
-    bom, body = _split_bom(text)
+    bom, body = split_bom(text)
     wanted: dict[str, Any] = dict(values)
     for part in reversed(path):
         wanted = {part: wanted}
     parse_toml(text, file)
     header = ".".join(map(quote_key, path))
-    lines = [f"[{header}]", *(f"{key} = {_quote(value)}" for key, value in values.items())]
-    proposal = append_lines(body, lines)
+    entries = [f"{key} = {_quote(value)}" for key, value in values.items()]
+    proposal = append_lines(body, [f"[{header}]", *entries])
     if _is_wanted(proposal, merge(_parse(body), wanted)):
         return bom + proposal
     raise ProwessError(f"{file}: can't add `[{header}]` safely; write it by hand.")
@@ -315,7 +325,7 @@ def add_table(
 
 def remove_table(text: str, path: Path, *, file: str = "the settings") -> str:
     """The text of a prowess.toml without a table that has a header. Raises like the above."""
-    bom, body = _split_bom(text)
+    bom, body = split_bom(text)
     parse_toml(text, file)
     wanted = _parse(body)
     above = wanted
@@ -342,7 +352,9 @@ def _propose_table_removal(text: str, path: Path) -> Iterator[str]:
         end = text.rfind("\n", 0, headers[index + 1].start) + 1
         # Comments right above the next table belong to it.
         kept = _COMMENTS_BEFORE.search(text, start, end)
-        yield text[:start] + text[end if kept is None else kept.start() :]
+        if kept is not None:
+            end = kept.start()
+        yield text[:start] + text[end:]
 
 
 def _drop_empty(data: Any) -> Any:
@@ -355,6 +367,7 @@ def _parse_or_none(text: str) -> dict[str, Any] | None:
     try:
         return _parse(text)
     except ValueError:
+        # The edit broke the file. No data is equal to None, so the next one is tried.
         return None
 
 
@@ -419,7 +432,8 @@ def _insert_in_braces(text: str, span: KeySpan, entry: str) -> str:
 
 def _insert_beside(text: str, span: KeySpan, entry: str) -> str:
     """The text with a dotted key in front of another one that goes through the same table."""
-    if span.kind != "key" or _DOT.match(text, span.end) is None:
+    leads_on = span.kind == "key" and _DOT.match(text, span.end) is not None
+    if not leads_on:
         return text
     start = span.group
     line_start = text.rfind("\n", 0, start) + 1
@@ -446,7 +460,8 @@ def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _split_bom(text: str) -> tuple[str, str]:
+def split_bom(text: str) -> tuple[str, str]:
+    """The byte order mark, if there is one, and the rest: spans are found without it."""
     body = text.removeprefix("\ufeff")
     return text[: len(text) - len(body)], body
 
@@ -462,4 +477,5 @@ def _is_wanted(proposal: str, wanted: dict[str, Any]) -> bool:
     try:
         return _parse(proposal) == wanted
     except ValueError:
+        # The edit broke the file, so the next one is tried.
         return False

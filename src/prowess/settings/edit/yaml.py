@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from prowess.errors import SettingError
-from prowess.settings.edit.toml import propose_item_removal
+from prowess.settings.edit.toml import propose_item_removal, split_bom
 from prowess.settings.formats.key_spans import KeySpan
 from prowess.settings.formats.yaml import parse_yaml, scan_yaml
 
@@ -28,23 +28,27 @@ def add_entry(text: str, key: str, entry: str, *, file: str) -> str | None:
         return None
     if entry in present:
         return text
-    proposals = _propose_addition(text, key, quote_entry(entry))
-    return _choose(proposals, {**data, key: [*present, entry]}, file)
+    bom, body = split_bom(text)
+    proposals = _propose_addition(body, key, quote_entry(entry))
+    edited = _choose(proposals, {**data, key: [*present, entry]}, file)
+    return None if edited is None else bom + edited
 
 
 def remove_entry(text: str, key: str, entry: str, *, file: str) -> str | None:
     """The text without an entry of a list; None if there is no safe edit."""
+    bom, body = split_bom(text)
+    # A list may have the entry more than once.
     while True:
-        data = parse_yaml(text, file)
+        data = parse_yaml(body, file)
         present = data.get(key)
         if not isinstance(present, list) or entry not in present:
-            return text
+            return bom + body
         index = present.index(entry)
         wanted = {**data, key: [*present[:index], *present[index + 1 :]]}
-        edited = _choose(_propose_removal(text, key, index), wanted, file)
+        edited = _choose(_propose_removal(body, key, index), wanted, file)
         if edited is None:
             return None
-        text = edited
+        body = edited
 
 
 def quote_entry(entry: str) -> str:
@@ -67,7 +71,8 @@ def _propose_addition(text: str, key: str, entry: str) -> Iterator[str]:
     newline = "\r\n" if "\r\n" in text else "\n"
     named, items = _find_list(text, key)
     if named is None:
-        gap = "" if not text or text.endswith("\n") else newline
+        is_line_open = bool(text) and not text.endswith("\n")
+        gap = newline if is_line_open else ""
         yield f"{text}{gap}{key}:{newline}  - {entry}{newline}"
         return
     empty = _EMPTY_LIST.match(text, named.end)
@@ -77,16 +82,23 @@ def _propose_addition(text: str, key: str, entry: str) -> Iterator[str]:
         yield _insert_line(text, named.end, f"  - {entry}{newline}", newline)
         return
     last = items[-1]
-    indent = text[text.rfind("\n", 0, last.start) + 1 : last.start]
-    if not indent.strip():
+    line = text.rfind("\n", 0, last.start) + 1
+    indent = text[line : last.start]
+    is_block = not indent.strip()
+    if is_block:
         yield _insert_line(text, last.start, f"{indent}- {entry}{newline}", newline)
+    # In brackets, on however many lines.
     yield f"{text[: last.end]}, {entry}{text[last.end :]}"
 
 
 def _insert_line(text: str, after: int, line: str, newline: str) -> str:
     """The text with a line added below the one at an offset."""
-    end = text.find("\n", after) + 1
-    return f"{text[:end]}{line}{text[end:]}" if end else f"{text}{newline}{line}"
+    line_break = text.find("\n", after)
+    is_last_line = line_break < 0
+    if is_last_line:
+        return f"{text}{newline}{line}"
+    end = line_break + 1
+    return f"{text[:end]}{line}{text[end:]}"
 
 
 def _propose_removal(text: str, key: str, index: int) -> Iterator[str]:
