@@ -30,9 +30,14 @@ def describe_settings(settings: Settings, profile: Profile) -> list[Described]:
     settable = list_settable(profile)
     described: list[Described] = []
     for name in settings.__struct_fields__:
-        if name in settable:
+        if name not in settable:
+            continue
+        field = _Field(name, settings, profile, settable[name])
+        if name in _SHOWN_IF_EMPTY and not field.value:
+            described.append((name, field.value, Origin()))
+        else:
             describe = _DESCRIBE.get(name, _describe_value)
-            described += describe(_Field(name, settings, profile, settable[name]))
+            described += describe(field)
     return described
 
 
@@ -63,6 +68,7 @@ def list_settable(profile: Profile) -> dict[str, set[str]]:
     For a table, the names in it that can be set; an empty set means any name.
     """
     names: dict[str, set[str]] = {}
+    # Fields that some key sets as a whole, whatever other keys set in them.
     whole: set[str] = set()
     for id in profile.settings_order:
         for setting in get_keys(profile.settings[id]).values():
@@ -90,19 +96,13 @@ def _describe_value(field: _Field) -> Iterator[Described]:
 
 
 def _describe_rules(field: _Field) -> Iterator[Described]:
-    rules = field.settings.permissions
-    if not rules:
-        yield field.name, (), Origin()
-    for rule in rules:
+    for rule in field.settings.permissions:
         key = field.name if rule.agent is None else f"agents.{rule.agent}.{field.name}"
         yield key, rule.text, rule.origin
 
 
 def _describe_hooks(field: _Field) -> Iterator[Described]:
-    hooks = field.settings.hooks
-    if not hooks:
-        yield field.name, (), Origin()
-    for hook in hooks:
+    for hook in field.settings.hooks:
         event = f"{hook.event}({hook.matcher})" if hook.matcher else hook.event
         action = hook.command or hook.kind
         yield field.name, f"{event}: {action}", hook.origin
@@ -110,8 +110,6 @@ def _describe_hooks(field: _Field) -> Iterator[Described]:
 
 def _describe_overrides(field: _Field) -> Iterator[Described]:
     overrides = field.settings.overrides
-    if not overrides:
-        yield field.name, {}, Origin()
     for name in sorted(overrides):
         parts = dict(_describe_override(overrides[name]))
         yield from field.describe_entries(parts, below=f".{name}")
@@ -133,10 +131,7 @@ def _describe_override(override: Override) -> Iterator[tuple[str, Any]]:
 
 
 def _describe_agents(field: _Field) -> Iterator[Described]:
-    agents = field.settings.agent_entries
-    if not agents:
-        yield field.name, {}, Origin()
-    for name, entry in agents.items():
+    for name, entry in field.settings.agent_entries.items():
         parts = field.describe_entries(msgspec.structs.asdict(entry), below=f".{name}")
         for key, value, origin in parts:
             # Only what was set: the rest is as for every agent.
@@ -163,8 +158,6 @@ def _describe_agent(field: _Field) -> Iterator[Described]:
 
 def _describe_servers(field: _Field) -> Iterator[Described]:
     servers = field.settings.mcp_servers
-    if not servers:
-        yield field.name, {}, Origin()
     for name in sorted(servers):
         server = servers[name]
         target = server.target if server.enabled else f"{server.target} (off)"
@@ -221,6 +214,10 @@ _DESCRIBE: dict[str, Describe] = {
 }
 
 
+# These describe entry by entry, but an empty one is shown as well.
+_SHOWN_IF_EMPTY = ("permissions", "hooks", "overrides", "agent_entries", "mcp_servers")
+
+
 def describe_configuration(settings: Settings, profile: Profile) -> dict[tuple[str, ...], Any]:
     """The fields of the host's configuration that skills can require, by their path.
 
@@ -229,14 +226,15 @@ def describe_configuration(settings: Settings, profile: Profile) -> dict[tuple[s
     """
     if "config" not in profile.gate.checks:
         return {}
-    described: dict[tuple[str, ...], Any] = {}
-    for key, value in profile.gate.config_defaults.items():
-        described[tuple(key.split("."))] = value
+    defaults = profile.gate.config_defaults
+    described: dict[tuple[str, ...], Any] = {
+        tuple(key.split(".")): value for key, value in defaults.items()
+    }
     files = [profile.settings[id] for id in profile.settings_order]
     # What is mapped to a setting is described as that setting.
     mapped: set[str] = set()
     for file in files:
-        mapped |= {key.partition(".")[0] for key in file.keys}
+        mapped.update(key.partition(".")[0] for key in file.keys)
     has_own_file = any(file.is_own for file in files)
     mask = _mask if has_own_file else _mask_string
     for path, value in _list_leaves((), settings.raw):
@@ -251,7 +249,8 @@ def _mask_string(name: str, value: Any) -> Any:
 
 def _list_leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     # An empty table is a leaf: it counts as set.
-    if isinstance(value, Mapping) and value:
+    has_more_below = isinstance(value, Mapping) and len(value) > 0
+    if has_more_below:
         for name, child in value.items():
             yield from _list_leaves((*path, str(name)), child)
     elif path:
@@ -265,5 +264,6 @@ def _mask(name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _mask(key, child) for key, child in value.items()}
     if isinstance(value, list):
+        # An item has no name of its own, but the keys of a table in it have.
         return [_mask("", child) for child in value]
     return value

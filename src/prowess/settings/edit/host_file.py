@@ -65,7 +65,8 @@ class Switch(msgspec.Struct, frozen=True):
 
     def _edit(self, text: str, change: Change, verb: str, file: str) -> str:
         check_name(change.name)
-        edited = _EDITS[self.format](self, text, change, file)
+        edit = _EDITS[self.format]
+        edited = edit(self, text, change, file)
         if edited is not None:
             return edited
         line = find_line(text, self.format, tuple(self.key.split(".")))
@@ -79,11 +80,12 @@ class Switch(msgspec.Struct, frozen=True):
 
 def find_switch(rule: SettingsFileRule) -> Switch | None:
     """How a settings file enables or disables a skill; None if it can't."""
+    # Of several keys for one setting, the first.
+    keys = {setting: key for key, setting in reversed(rule.keys.items())}
     editable = _EDITABLE.get(rule.format, ())
     for setting in _BELOW:
-        for key, mapped in rule.keys.items():
-            if mapped == setting and setting in editable:
-                return Switch(key, setting, rule.format)
+        if setting in keys and setting in editable:
+            return Switch(keys[setting], setting, rule.format)
     return None
 
 
@@ -186,9 +188,10 @@ def _set_in_table(text: str, table: Path, word: str) -> str:
 
 def _look_up(data: Any, path: Path) -> Any:
     """The list at a path; an empty one if there is nothing, None if there is something else."""
-    for part in path[:-1]:
+    *tables, last = path
+    for part in tables:
         data = data.get(part, {}) if isinstance(data, dict) else None
-    return data.get(path[-1], []) if isinstance(data, dict) else None
+    return data.get(last, []) if isinstance(data, dict) else None
 
 
 def _name_field(name: str) -> str:
@@ -215,14 +218,18 @@ _EDITS: dict[Format, Callable[[Switch, str, Change, str], str | None]] = {
 
 
 def _render_json5(switch: Switch, change: Change) -> str:
-    if switch.setting == "disabled" and change.enabled:
-        return f"`{switch.key}` without `{json.dumps(change.name, ensure_ascii=False)}`"
-    value = [change.name] if switch.setting == "disabled" else _get_value(switch, change)
-    shown = json.dumps(value, ensure_ascii=False)
+    is_list = switch.setting == "disabled"
+    if is_list and change.enabled:
+        return f"`{switch.key}` without `{_quote_json(change.name)}`"
+    shown = _quote_json([change.name] if is_list else _get_value(switch, change))
     first, *rest = switch.find_path(change.name)
     for part in reversed(rest):
-        shown = f"{{ {json.dumps(part, ensure_ascii=False)}: {shown} }}"
-    return f"`{json.dumps(first, ensure_ascii=False)}: {shown}`"
+        shown = f"{{ {_quote_json(part)}: {shown} }}"
+    return f"`{_quote_json(first)}: {shown}`"
+
+
+def _quote_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _render_yaml(switch: Switch, change: Change) -> str:

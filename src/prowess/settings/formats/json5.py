@@ -72,6 +72,7 @@ def parse_json(text: str, file: str) -> dict[str, Any]:
         problem = f"not valid JSON ({_describe_strictly(error)})"
         raise SettingError(file, error.lineno, None, problem) from None
     except ValueError as error:
+        # NaN or Infinity, or a number with more digits than Python reads.
         raise SettingError(file, None, None, f"not valid JSON ({error})") from None
     return check_shape(data, text, scan_json5, file)
 
@@ -90,7 +91,10 @@ def _describe_strictly(error: Any) -> str:
 
 def _find_error_line(text: str, error: Exception) -> int:
     position = re.search(_POSITION, str(error))
-    offset = max(int(position[1]) - 1, 0) if position else 0
+    offset = 0
+    if position is not None:
+        # The parser counts from 1.
+        offset = max(int(position[1]) - 1, 0)
     if str(error.args[0]).startswith("Extra data"):
         # The parser reports the end of the value; the extra text starts at the next token.
         offset = next((token.start for token in read_json5_tokens(text, offset + 1)), offset)
@@ -109,10 +113,14 @@ def _explain(error: Any) -> str:
     if expected is None:
         return "unexpected character"
     word, character, other = expected.groups()
-    allowed = _WORDS.get(word, f"a {word}") if word else f"`{chr(int(character, 16))}`"
+    allowed = _WORDS.get(word, f"a {word}") if word else _name_code(character)
     if other:
-        allowed += f" or `{chr(int(other, 16))}`"
+        allowed += f" or {_name_code(other)}"
     return f"expected {allowed}, found {_name_character(str(error.character))}"
+
+
+def _name_code(digits: str) -> str:
+    return f"`{chr(int(digits, 16))}`"
 
 
 def _name_character(character: str) -> str:
@@ -140,4 +148,5 @@ def _read_key(text: str) -> str:
     try:
         return str(pyjson5.decode(text if is_quoted else f'"{text}"'))
     except (pyjson5.Json5Exception, ValueError):
+        # A scanner never raises: the parser reports what is wrong with the text.
         return text

@@ -59,16 +59,20 @@ def index_lines(text: str, scan: Scan, *, is_last_counted: bool) -> dict[Path, i
     """
     lines: dict[Path, int] = {}
     for span, line in _scan_with_lines(text, scan):
-        if is_last_counted or span.kind == "table" or span.path not in lines:
+        is_first = span.path not in lines
+        # The header of a TOML table may come after that of a table inside it.
+        is_header = span.kind == "table"
+        if is_first or is_last_counted or is_header:
             lines[span.path] = line
     return lines
 
 
 def find_nearest(lines: Mapping[Path, int], path: Path) -> int | None:
     """The line of a key, or of the nearest key above it."""
-    for length in range(len(path), 0, -1):
-        if path[:length] in lines:
-            return lines[path[:length]]
+    while path:
+        if path in lines:
+            return lines[path]
+        path = path[:-1]
     return None
 
 
@@ -147,7 +151,8 @@ class _Bracket:
         is_value = self.valued or token.kind == "open"
         if is_value:
             return None
-        self.slot = (*(self.slot or self.path), read_key(token.text))
+        above = self.slot or self.path
+        self.slot = (*above, read_key(token.text))
         if self.group < 0:
             self.group = token.start
         return KeySpan(self.slot, "key", token.start, token.end, self.group)

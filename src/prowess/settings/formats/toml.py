@@ -77,7 +77,8 @@ def _read_header(
         path = (*path, _read_key(part.text))
         yield KeySpan(path, "prefix", part.start, part.end, parts[0].start)
         if path in counts:
-            path = (*path, str(counts[path] - 1))
+            last_index = counts[path] - 1
+            path = (*path, str(last_index))
     path = (*path, _read_key(last.text))
     span = KeySpan(path, "table", last.start, last.end, parts[0].start)
     if not is_array:
@@ -121,4 +122,5 @@ def _read_key(text: str) -> str:
     try:
         return str(tomllib.loads(f"key = {text}")["key"])
     except (ValueError, KeyError):
+        # A scanner never raises: the parser reports what is wrong with the text.
         return text

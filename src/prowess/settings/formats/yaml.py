@@ -100,7 +100,8 @@ def _explain_position(text: str, message: str) -> tuple[str, int | None]:
     # What is never closed is noticed at the end of the file; where it starts is more helpful.
     line = int(position[1])
     start = re.search(_POSITION, rest)
-    if "end of stream" in reason and start is not None and start[1] is not None:
+    is_unclosed = "end of stream" in reason
+    if is_unclosed and start is not None and start[1] is not None:
         line = int(start[1])
     return reason, min(line, last_line(text))
 
@@ -191,13 +192,15 @@ class _YamlCursor:
             self.at = len(self.text)
             return False
         indent, content = line[1], line[2]
-        if content in ("", "\r") or content[0] == "#":
+        has_content = content not in ("", "\r") and content[0] != "#"
+        if not has_content:
             self.at = line.end()
             return False
         marker = None if indent else _MARKER.match(content)
         if marker is None:
             self.at = line.end(1)
             return True
+        # Another document begins, or this one ends: no block goes on.
         self.blocks.clear()
         if marker[0] == "---":
             # Content may follow on the same line.
@@ -303,4 +306,5 @@ def _read_key(text: str) -> str:
     try:
         return str(ryaml.loads(text))  # type: ignore[attr-defined]
     except ValueError:
+        # A scanner never raises: the parser reports what is wrong with the text.
         return text

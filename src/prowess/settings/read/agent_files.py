@@ -34,9 +34,9 @@ def find_agent_files(folder: str, files: FileSystem) -> Iterator[tuple[str, str]
 
 def _walk_agent_files(folder: str, files: FileSystem) -> Iterator[tuple[str, str]]:
     waiting = [(folder, "", 0)]
-    folders = 0
-    while waiting and folders < _MOST_FOLDERS:
-        folders += 1
+    for _ in range(_MOST_FOLDERS):
+        if not waiting:
+            return
         path, prefix, depth = waiting.pop()
         try:
             items = files.list_folder(path)

@@ -87,8 +87,9 @@ def _absolute_folders(value: SettingValue) -> tuple[str, ...]:
 def _host(value: SettingValue) -> str:
     """The name of a host. A path would let a project bring rules of its own."""
     host = _string(value)
-    is_path = "/" in host or "\\" in host or host.endswith(".toml")
-    if is_path or not host:
+    has_folder = "/" in host or "\\" in host
+    is_name = host != "" and not has_folder and not host.endswith(".toml")
+    if not is_name:
         raise value.wrong("the name of a host")
     return host
 
@@ -105,7 +106,8 @@ def _is_number(data: Any) -> bool:
 
 def _count(value: SettingValue) -> int:
     is_whole = _is_number(value.data) and isinstance(value.data, int)
-    if not is_whole or value.data < 0:
+    is_count = is_whole and value.data >= 0
+    if not is_count:
         raise value.wrong("a whole number, 0 or more")
     return int(value.data)
 
@@ -113,21 +115,25 @@ def _count(value: SettingValue) -> int:
 def _amount(value: SettingValue) -> float:
     """A number that may have decimals, such as seconds."""
     # In TOML and YAML `inf` and `nan` are numbers.
-    if not _is_number(value.data) or not 0 <= value.data < float("inf"):
+    is_amount = _is_number(value.data) and 0 <= value.data < float("inf")
+    if not is_amount:
         raise value.wrong("a number, 0 or more")
     number: float = value.data
     return number
 
 
 def _share(value: SettingValue) -> float:
-    if not _is_number(value.data) or not 0 < value.data <= 1:
+    is_share = _is_number(value.data) and 0 < value.data <= 1
+    if not is_share:
         raise value.wrong("a share of the context window, more than 0 and at most 1")
     return float(value.data)
 
 
 def _one_of(words: dict[str, str]) -> Convert:
     def convert(value: SettingValue) -> str:
-        if not isinstance(value.data, str) or value.data not in words:
+        # A list or a table has no hash, so it can't be looked up.
+        is_known = isinstance(value.data, str) and value.data in words
+        if not is_known:
             raise value.wrong(f"one of {', '.join(words)}")
         return words[value.data]
 
@@ -145,7 +151,8 @@ def _api_key(value: SettingValue) -> Any:
     """
     if not isinstance(value.data, dict):
         return _secret(value)
-    if value.document.rule.refuse_unknown and not _names_keyring(value.data):
+    is_own = value.document.rule.refuse_unknown
+    if is_own and not _names_keyring(value.data):
         raise value.wrong('a string, or { keyring = "SERVICE", account = "NAME" }')
     return value.data
 
@@ -190,11 +197,11 @@ def _read_override(name: str, value: SettingValue) -> Iterator[Entry]:
         if field not in _OVERRIDE:
             continue
         path, convert = ("overrides", name, field), _OVERRIDE[field]
-        if field in _OVERRIDE_TABLES:
-            for part, grandchild in child.children(is_secret=True):
-                yield (*path, part), convert(grandchild), grandchild
-        else:
+        if field not in _OVERRIDE_TABLES:
             yield path, convert(child), child
+            continue
+        for part, grandchild in child.children(is_secret=True):
+            yield (*path, part), convert(grandchild), grandchild
 
 
 def _read_toggle(name: str, value: SettingValue) -> Iterator[Entry]:
@@ -206,7 +213,9 @@ _LIMITS = ScanLimits()
 
 def _read_limit(name: str, value: SettingValue) -> Iterator[Entry]:
     value.check_known(name, ScanLimits.__struct_fields__)
-    convert = _amount if isinstance(getattr(_LIMITS, name), float) else _count
+    # Seconds may have decimals; all other limits are counts.
+    has_decimals = isinstance(getattr(_LIMITS, name), float)
+    convert = _amount if has_decimals else _count
     yield ("limits", name), convert(value), value
 
 
@@ -225,7 +234,9 @@ _HOST_BUDGET: dict[str, Convert] = {"tokens": _count, "window": _count}
 
 
 def _read_budget(name: str, value: SettingValue) -> Iterator[Entry]:
-    known = _BUDGET if value.document.rule.is_own else {**_BUDGET, **_HOST_BUDGET}
+    known = _BUDGET
+    if not value.document.rule.is_own:
+        known = {**_BUDGET, **_HOST_BUDGET}
     value.check_known(name, known)
     yield ("budget", name), known[name](value), value
 
@@ -279,13 +290,15 @@ def _read_agent_entry(name: str, value: SettingValue) -> Iterator[Entry]:
 
 
 def _share_or_never(value: SettingValue) -> float:
-    if not _is_number(value.data) or not 0 <= value.data <= 1:
+    is_share = _is_number(value.data) and 0 <= value.data <= 1
+    if not is_share:
         raise value.wrong("a share of the context window, from 0 (never) to 1")
     return float(value.data)
 
 
 def _minutes_or_never(value: SettingValue) -> float:
-    if not _is_number(value.data) or not 0 <= value.data <= _MOST_MINUTES:
+    is_time = _is_number(value.data) and 0 <= value.data <= _MOST_MINUTES
+    if not is_time:
         raise value.wrong("minutes, or 0 for never")
     return float(value.data)
 
@@ -365,9 +378,11 @@ def _read_declared_tool(name: str, value: SettingValue) -> Iterator[Entry]:
         child.check_known(key, _TOOL_KEYS, table=f"tools.{name}")
     if "command" not in fields:
         raise value.refuse("has no `command`; add a list with the program and its arguments")
-    description = _string(fields["description"]) if "description" in fields else None
-    tool = DeclaredTool(command=_command(fields["command"]), description=description)
-    yield ("tools", name), tool, value
+    command = _command(fields["command"])
+    description = None
+    if "description" in fields:
+        description = _string(fields["description"])
+    yield ("tools", name), DeclaredTool(command=command, description=description), value
 
 
 def _command(value: SettingValue) -> tuple[str, ...]:
@@ -394,7 +409,8 @@ def _read_override_list(value: SettingValue) -> Iterator[Entry]:
         enabled = fields["enabled"]
         name, path = fields.get("name"), fields.get("path")
         # Codex ignores an entry with both.
-        if name is not None and path is not None:
+        has_both = name is not None and path is not None
+        if has_both:
             continue
         if name is not None:
             yield ("overrides", _string(name), "enabled"), _bool(enabled), enabled
@@ -423,12 +439,12 @@ def _read_path_list(name: str, value: SettingValue) -> Iterator[Entry]:
     filters: list[str] = []
     paths: list[str] = []
     for entry in _strings(value):
-        is_filter = entry.startswith(_FILTER_MARKS) or "*" in entry or "?" in entry
-        if is_filter:
+        has_wildcard = "*" in entry or "?" in entry
+        if has_wildcard or entry.startswith(_FILTER_MARKS):
             filters.append(entry)
-        else:
-            path = expand_user_path(entry.strip(), base=document.base, places=document.places)
-            paths.append(path)
+            continue
+        path = expand_user_path(entry.strip(), base=document.base, places=document.places)
+        paths.append(path)
     found = PathList(document.base, tuple(paths), tuple(filters))
     yield ("skill_paths", name), found, value
 

@@ -24,13 +24,22 @@ _KEYS = ("event", "matcher", "command", "timeout", "once")
 
 def read_hooks(value: SettingValue) -> Iterator[Entry]:
     """The hooks of a file: a list of tables in prowess.toml, Claude Code's shape in others."""
-    source: HookSource = "project" if value.document.rule.is_project else "user"
-    if value.document.rule.refuse_unknown:
-        if not isinstance(value.data, list):
-            raise value.wrong("a list of tables, each written `[[hooks]]`")
-        for item in value.items():
-            yield HOOKS, _read_hook(item, source), item
-        return
+    rule = value.document.rule
+    source: HookSource = "project" if rule.is_project else "user"
+    if rule.refuse_unknown:
+        yield from _read_own_hooks(value, source)
+    else:
+        yield from _read_host_hooks(value, source)
+
+
+def _read_own_hooks(value: SettingValue, source: HookSource) -> Iterator[Entry]:
+    if not isinstance(value.data, list):
+        raise value.wrong("a list of tables, each written `[[hooks]]`")
+    for item in value.items():
+        yield HOOKS, _read_hook(item, source), item
+
+
+def _read_host_hooks(value: SettingValue, source: HookSource) -> Iterator[Entry]:
     hooks, diagnostics = parse_hooks(
         value.data, source=source, file=value.document.file, types=HOOK_TYPES
     )
@@ -38,6 +47,7 @@ def read_hooks(value: SettingValue) -> Iterator[Entry]:
         # In Claude Code only hooks of skills run once.
         yield HOOKS, msgspec.structs.replace(hook, once=False, origin=value.origin), value
     for diagnostic in diagnostics:
+        # `hooks.Stop[0].command` is a path of four keys.
         path = tuple(re.findall(r"[^.\[\]]+", diagnostic.field or ""))
         line = value.document.find_line(path)
         yield DIAGNOSTICS, msgspec.structs.replace(diagnostic, line=line), value
@@ -50,7 +60,8 @@ def _read_hook(item: SettingValue, source: HookSource) -> Hook:
     for name in ("event", "command"):
         if name not in fields:
             raise item.refuse(f"has no `{name}`")
-    event, command = fields["event"].as_string(), fields["command"].as_string()
+    event = fields["event"].as_string()
+    command = fields["command"].as_string()
     matcher = fields["matcher"].as_string() if "matcher" in fields else ""
     if event not in AGENT_EVENTS:
         raise fields["event"].wrong(f"one of {', '.join(AGENT_EVENTS)}")

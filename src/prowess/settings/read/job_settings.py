@@ -19,8 +19,9 @@ def _read_database(value: SettingValue) -> str:
 
 def _read_concurrency(value: SettingValue) -> int:
     # In Python, true and false are numbers.
-    is_number = isinstance(value.data, int) and not isinstance(value.data, bool)
-    if not is_number or value.data < 1:
+    is_whole = isinstance(value.data, int) and not isinstance(value.data, bool)
+    is_enough = is_whole and value.data >= 1
+    if not is_enough:
         raise value.wrong("a whole number, 1 or more")
     return int(value.data)
 
@@ -31,17 +32,11 @@ def _read_pull_requests(value: SettingValue) -> str:
     return str(value.data)
 
 
-def _read_background(value: SettingValue) -> bool:
-    if not isinstance(value.data, bool):
-        raise value.wrong("true or false")
-    return value.data
-
-
 _KEYS: dict[str, Callable[[SettingValue], Any]] = {
     "database": _read_database,
     "concurrency": _read_concurrency,
     "pull_requests": _read_pull_requests,
-    "background": _read_background,
+    "background": SettingValue.as_bool,
 }
 
 

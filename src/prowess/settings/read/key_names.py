@@ -51,36 +51,43 @@ Translate = Callable[[str, str, str, SettingsFileRule], str | None]
 def _translate_field(name: str, key: str, setting: str, rule: SettingsFileRule) -> str | None:
     field, entry = get_field(setting)
     covered = field if entry is None else f"{field}.{entry}"
-    if name != covered and not name.startswith(f"{covered}."):
-        return None
-    return key + name.removeprefix(covered)
+    # With a dot, so that `agent` does not cover `agents`.
+    is_covered = f"{name}.".startswith(f"{covered}.")
+    return key + name.removeprefix(covered) if is_covered else None
 
 
 def _translate_override(name: str, key: str, setting: str, rule: SettingsFileRule) -> str | None:
     translated = _translate_field(name, key, setting, rule)
-    # Hosts write this one field in camel case.
-    if translated is None or rule.is_own or not translated.endswith(".api_key"):
+    if translated is None or rule.is_own:
         return translated
-    return f"{translated.removesuffix('api_key')}apiKey"
+    # Hosts write this one field in camel case.
+    is_key = translated.endswith(".api_key")
+    return f"{translated.removesuffix('api_key')}apiKey" if is_key else translated
 
 
 def _translate_visibility(name: str, key: str, setting: str, rule: SettingsFileRule) -> str | None:
     if name == "overrides":
         return key
     skill = name.removeprefix("overrides.").removesuffix(".visibility")
-    return f"{key}.{skill}" if name == f"overrides.{skill}.visibility" else None
+    is_visibility = name == f"overrides.{skill}.visibility"
+    return f"{key}.{skill}" if is_visibility else None
 
 
 def _translate_agent(name: str, key: str, setting: str, rule: SettingsFileRule) -> str | None:
+    # In prowess.toml the name of the setting is the key.
+    if rule.is_own:
+        return None
     agent = name.removeprefix("agents.").removesuffix(".permissions")
-    return None if agent == name or rule.is_own else f"{key}.{agent}"
+    is_about_agent = agent != name
+    return f"{key}.{agent}" if is_about_agent else None
 
 
 def _translate_rules(name: str, key: str, setting: str, rule: SettingsFileRule) -> str | None:
     if name != "permissions":
         return None
     # `permissions.deny = "rules.deny"` is one list of the table that has them all.
-    return key.rpartition(".")[0] if "." in setting else key
+    is_one_list = "." in setting
+    return key.rpartition(".")[0] if is_one_list else key
 
 
 def _translate_nothing(name: str, key: str, setting: str, rule: SettingsFileRule) -> str | None:

@@ -33,7 +33,8 @@ class _Keys(NamedTuple):
 
     def list_below(self, path: Path) -> list[Path]:
         """The keys below a path."""
-        return [key for key in (*self.known, *self.others) if key[: len(path)] == path]
+        depth = len(path)
+        return [key for key in (*self.known, *self.others) if key[:depth] == path]
 
 
 def find_misspelt(document: SettingsDocument, keys: Mapping[str, str]) -> Iterator[Diagnostic]:
@@ -41,13 +42,15 @@ def find_misspelt(document: SettingsDocument, keys: Mapping[str, str]) -> Iterat
     all_keys = _Keys(_split_all(keys), _split_all(document.rule.also))
     yield from _check_top(document.top, all_keys)
     for section in document.rule.about_skills:
-        table = document.find(tuple(section.split(".")))
+        path = tuple(section.split("."))
+        table = document.find(path)
         if table is not None and isinstance(table.data, dict):
             yield from _check_table(table, all_keys)
     for key, setting in keys.items():
         if setting != "overrides":
             continue
-        table = document.find(tuple(key.removesuffix(".*").split(".")))
+        path = tuple(key.removesuffix(".*").split("."))
+        table = document.find(path)
         if table is not None:
             yield from _check_overrides(table, all_keys)
 
@@ -63,16 +66,9 @@ def _check_top(top: SettingValue, keys: _Keys) -> Iterator[Diagnostic]:
     for name, child in top.children():
         if name in names:
             continue
-        near = _find_near(name, long_enough)
+        near = next((known for known in long_enough if is_near(name, known)), None)
         if near is not None:
             yield _report(child, [(near,)])
-
-
-def _find_near(name: str, known: Iterable[str]) -> str | None:
-    for other in known:
-        if is_near(name, other):
-            return other
-    return None
 
 
 def _check_table(table: SettingValue, keys: _Keys) -> Iterator[Diagnostic]:
@@ -116,18 +112,20 @@ def _check_overrides(table: SettingValue, keys: _Keys) -> Iterator[Diagnostic]:
 
 def _report(value: SettingValue, known: Iterable[Path]) -> Diagnostic:
     key, origin = join_key(value.path), value.origin
+    # `*` stands for any name, so it is none that could be meant.
     named = {path[-1]: join_key(path) for path in known if path[-1] != "*"}
     near = nearest_names(value.path[-1], named, most=1)
-    hint = None
     if near:
         meant = named[near[0]]
         rest = f"did you mean `{meant}`?"
-        is_above = "." not in meant and len(value.path) > 1
-        place = " at the top level" if is_above else ""
+        # Written in the same table, a key of the top level would be unknown again.
+        is_nested, is_meant_at_top = len(value.path) > 1, "." not in meant
+        place = " at the top level" if is_nested and is_meant_at_top else ""
         hint = f"Write `{meant}`{place}."
     else:
         listed = ", ".join(f"`{known_key}`" for known_key in named.values())
         rest = f"the known ones are {listed}."
+        hint = None
     return diagnose(
         "setting-ignored",
         f"`{key}` is not a known setting and has no effect; {rest}",
@@ -141,6 +139,7 @@ def _report(value: SettingValue, known: Iterable[Path]) -> Diagnostic:
 def is_near(written: str, known: str) -> bool:
     """Whether two words differ by one letter, or by two if they are long."""
     most = 2 if len(known) >= _LONG else 1
+    # The lengths rule out most words without comparing letters.
     if abs(len(written) - len(known)) > most:
         return False
     # Levenshtein's distance, with one row of the matrix at a time.

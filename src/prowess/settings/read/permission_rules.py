@@ -80,7 +80,9 @@ def _select_skill_rules(value: SettingValue) -> Any:
 
     A host's file also has rules for other tools, in notations that need not make sense here.
     """
-    if value.document.rule.refuse_unknown or not isinstance(value.data, dict):
+    is_own = value.document.rule.refuse_unknown
+    # One word for all tools is no table; it concerns skills, too.
+    if is_own or not isinstance(value.data, dict):
         return value.data
     return {name: child for name, child in value.data.items() if _concerns_skills(name)}
 

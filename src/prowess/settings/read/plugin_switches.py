@@ -24,7 +24,7 @@ def read_plugin_switch(name: str, value: SettingValue) -> Iterator[Entry]:
     """True or false for a plugin."""
     # Claude Code also has lists here, which choose versions; a plugin with one is on.
     is_version_list = isinstance(value.data, list) and not value.document.rule.is_own
-    is_on = True if is_version_list else value.as_bool()
+    is_on = is_version_list or value.as_bool()
     yield ("enabled_plugins", name), is_on, value
 
 

@@ -72,7 +72,8 @@ def _check_limit(proposed: ProjectValue) -> str | None:
     if most is None:
         most = getattr(proposed.limits, proposed.path[-1])
     # 0 means no limit: nothing is above it, and it is above everything else.
-    if most == 0 or 0 < proposed.value <= most:
+    is_lower = most == 0 or 0 < proposed.value <= most
+    if is_lower:
         return None
     return f"a project can lower a limit but not raise it, and the limit is {most:,}"
 
@@ -134,7 +135,8 @@ def _check_sandbox(proposed: ProjectValue) -> str | None:
     """Only the user can allow more folders, the network, or no sandbox at all."""
     loosens = proposed.path[-1] == "write" or proposed.value in (True, "off")
     # What the user's own file says as well, a project may repeat.
-    if not loosens or proposed.value == proposed.users:
+    is_repeated = proposed.value == proposed.users
+    if not loosens or is_repeated:
         return None
     return _LOOSENS
 
@@ -143,6 +145,7 @@ def _check_sandbox_limit(proposed: ProjectValue) -> str | None:
     most = proposed.users
     if most is None:
         most = getattr(_SANDBOX, proposed.path[-1])
+    # Unlike the limits of a scan, 0 is the strictest: with no memory nothing runs.
     if proposed.value <= most:
         return None
     return f"{_LOOSENS}, and the limit is {most:,}"

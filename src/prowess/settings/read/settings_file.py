@@ -6,7 +6,7 @@ is imported.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from prowess.diagnostics import Diagnostic
@@ -91,10 +91,11 @@ def read_settings(
     text: str, file: str, rule: SettingsFileRule, places: Places, *, profile: str
 ) -> FileSettings:
     """The settings in the text of a file. Raises a `SettingError`."""
-    document = SettingsDocument(file, rule, places, text, parse_settings(text, rule.format, file))
+    data = parse_settings(text, rule.format, file)
+    document = SettingsDocument(file, rule, places, text, data)
     keys = _check_keys(rule, profile)
     if rule.refuse_unknown:
-        _refuse_unknown(document.top, [tuple(key.split(".")) for key in keys])
+        _refuse_unknown(document.top, _split_keys(keys))
     values: dict[Path, tuple[Any, Origin]] = {}
     entries: dict[str, dict[str, Origin]] = {}
     rules: list[Rule] = []
@@ -114,7 +115,7 @@ def read_settings(
             diagnostics.append(value)
         elif len(target) == 1 and isinstance(source.data, list):
             # Two keys of one file can fill the same list; neither is dropped.
-            before = values[target][0] if target in values else ()
+            before, _ = values.get(target, ((), None))
             values[target] = (*before, *value), source.origin
             origins = entries.setdefault(target[0], {})
             for entry, item in zip(value, source.items(), strict=True):
@@ -138,7 +139,8 @@ def _find_misspelt(document: SettingsDocument, keys: Mapping[str, str]) -> tuple
 def _check_keys(rule: SettingsFileRule, profile: str) -> Mapping[str, str]:
     keys = get_keys(rule)
     for key, setting in keys.items():
-        if setting != "raw" and not is_setting(setting):
+        is_known = setting == "raw" or is_setting(setting)
+        if not is_known:
             problem = f"maps `{key}` to “{setting}”, which is not a setting"
             raise ProfileError(f"{profile}.toml", problem, "settings")
     return keys
@@ -148,7 +150,9 @@ def _read_entries(document: SettingsDocument, keys: Mapping[str, str]) -> Iterat
     for key, setting in keys.items():
         path = tuple(key.split("."))
         is_wildcard = path[-1] == "*"
-        value = document.find(path[:-1] if is_wildcard else path)
+        if is_wildcard:
+            path = path[:-1]
+        value = document.find(path)
         if value is None:
             continue
         if setting == "raw":
@@ -159,6 +163,10 @@ def _read_entries(document: SettingsDocument, keys: Mapping[str, str]) -> Iterat
             yield from read_setting(setting, value)
 
 
+def _split_keys(keys: Iterable[str]) -> list[Path]:
+    return [tuple(key.split(".")) for key in keys]
+
+
 def _get_table(value: SettingValue) -> dict[str, Any]:
     if not isinstance(value.data, dict):
         raise value.wrong("a table")
@@ -167,14 +175,16 @@ def _get_table(value: SettingValue) -> dict[str, Any]:
 
 def _read_wildcard(setting: str, table: SettingValue, keys: Mapping[str, str]) -> Iterator[Entry]:
     """The entries of every child that no other key names."""
-    named = list_names_below(table.path, [tuple(key.split(".")) for key in keys])
+    named = list_names_below(table.path, _split_keys(keys))
     is_own = table.document.rule.refuse_unknown
     are_overrides = setting == "overrides"
     # A host's file may have plain values between the tables for skills.
     skips_plain = are_overrides and not is_own
     for name, child in table.children(is_secret=are_overrides):
+        if name in named:
+            continue
         is_skipped = skips_plain and not isinstance(child.data, dict)
-        if name not in named and not is_skipped:
+        if not is_skipped:
             yield from read_named(setting, name, child)
 
 

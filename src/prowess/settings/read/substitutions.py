@@ -23,6 +23,7 @@ def substitute_variables(text: str, env: Mapping[str, str]) -> str:
 
 def _escape(value: str) -> str:
     """A value inside a quoted string, so that it can't end the string."""
+    # JSON escapes double quotes; strings of JSON5 may be in single ones.
     return json.dumps(value)[1:-1].replace("'", "\\u0027")
 
 
@@ -38,6 +39,7 @@ class FileReferences:
         self._files = files
         self._path = path
         self._is_project = is_project
+        # Settings in an environment variable lie in no folder.
         is_variable = path.startswith("$")
         self._base = places.cwd if is_variable else str(places.paths.dirname(path))
 
@@ -53,7 +55,8 @@ class FileReferences:
 
     def _load(self, reference: str) -> str:
         path = expand_user_path(reference, base=self._base, places=self._places)
-        if self._is_project and not self._is_inside(path):
+        may_read = not self._is_project or self._is_inside(path)
+        if not may_read:
             raise self._refuse(reference, "is outside the project")
         try:
             head = self._files.read_head(path, MOST_BYTES)
@@ -66,8 +69,9 @@ class FileReferences:
     def _is_inside(self, path: str) -> bool:
         # With links resolved: a link in the project may lead out of it.
         real = self._files.find_real_path(path) or path
-        for folder in (self._places.repository, self._places.cwd):
-            top = self._files.find_real_path(folder) if folder is not None else None
+        for folder in filter(None, (self._places.repository, self._places.cwd)):
+            top = self._files.find_real_path(folder)
+            # With a slash at the end, so that `/work` has nothing of `/workshop` in it.
             if top and f"{real}/".startswith(f"{top.rstrip('/')}/"):
                 return True
         return False
