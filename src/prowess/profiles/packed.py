@@ -31,7 +31,8 @@ def pack_profile(profile: Profile) -> bytes:
 
 def unpack_profile(data: bytes) -> Profile:
     """The profile that was packed."""
-    classes = {one.__name__: one for one in (*Table.__subclasses__(), *_ENUMERATIONS)}
+    made: tuple[type[Any], ...] = (*Table.__subclasses__(), *_ENUMERATIONS)
+    classes = {one.__name__: one for one in made}
 
     def unpack(value: Any) -> Any:
         if type(value) is list:
