@@ -43,7 +43,8 @@ class ChangeCheck:
             listed = self._list_others().items()
             self._others = [(path, stamp) for path, stamp in listed if path not in self._roots]
         start, end = self._next, self._next + self._most
-        self._next = end if end < len(self._others) else 0
+        has_more = end < len(self._others)
+        self._next = end if has_more else 0
         return any(self._is_new(path, stamp) for path, stamp in self._others[start:end])
 
     def _is_new(self, path: str, stamp: Stamp | None) -> bool:

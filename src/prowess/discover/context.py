@@ -91,9 +91,10 @@ def _list_paths(
 ) -> Iterator[tuple[int, str]]:
     """Where a context file may be, nearest first, with its depth."""
     for depth, folder in enumerate(folders):
-        if folder is not None:
-            for name in rules.files:
-                yield depth, str(places.paths.join(folder, name))
+        if folder is None:
+            continue
+        for name in rules.files:
+            yield depth, str(places.paths.join(folder, name))
 
 
 def _report_kind(path: str, kind: str | None, files: FileSystem) -> Iterator[Diagnostic]:
@@ -116,14 +117,16 @@ def _report_far(
     """The context files that are farther up than the search goes."""
     if not rules.depth:
         return
+    hint = "Move it closer, or work in a folder that is less deep."
     for depth, path in _list_paths(walked, rules, places):
-        if depth >= rules.depth and files.find_kind(path) == "file":
-            message = (
-                f"The file is {depth} folders above the working folder; only {rules.depth} folders"
-                " are searched."
-            )
-            hint = "Move it closer, or work in a folder that is less deep."
-            yield diagnose("limit-reached", message, file=path, hint=hint)
+        is_beyond = depth >= rules.depth
+        if not is_beyond or files.find_kind(path) != "file":
+            continue
+        message = (
+            f"The file is {depth} folders above the working folder; only {rules.depth} folders"
+            " are searched."
+        )
+        yield diagnose("limit-reached", message, file=path, hint=hint)
 
 
 def _find_escape(
@@ -133,7 +136,8 @@ def _find_escape(
     folder = str(places.paths.dirname(path))
     own = files.find_real_path(folder) or folder
     home = files.find_real_path(places.home) or places.home
-    if real is not None and (is_inside(home, (own,)) or is_inside(real, (own, *known))):
+    is_users_own = is_inside(home, (own,))
+    if real is not None and (is_users_own or is_inside(real, (own, *known))):
         return None
     target = "a path that cannot be resolved" if real is None else real
     message = f"The file is a link to {target}, outside the project; it is not read."
@@ -178,7 +182,8 @@ def _choose_folders(rules: ContextRules, places: Places) -> list[str | None]:
     true.
     """
     is_below_home = f"{places.cwd}/".startswith(f"{places.home}/")
-    if rules.past_repository_below_home and places.repository and is_below_home:
+    has_both = bool(places.repository) and is_below_home
+    if rules.past_repository_below_home and has_both:
         walked = [folder for folder in ancestors(places, up_to="home") if folder != places.home]
     else:
         walked = ancestors(places, up_to=rules.up_to, without_repository=rules.without_repository)
@@ -188,6 +193,6 @@ def _choose_folders(rules: ContextRules, places: Places) -> list[str | None]:
 def _is_left_out(folder: str, rules: ContextRules) -> bool:
     if rules.hidden == "allow":
         return False
-    segments = [part for part in folder.replace("\\", "/").split("/") if part]
+    segments = list(filter(None, folder.replace("\\", "/").split("/")))
     judged = segments if rules.hidden == "any-segment" else segments[-1:]
     return any(part.startswith(".") for part in judged)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 
 from prowess.discover.ignored_paths import IgnoredPaths, Reason
 from prowess.discover.walk import (
@@ -19,6 +19,7 @@ from prowess.model.files import FolderItem
 from prowess.model.skill import Candidate
 from prowess.ports import Discovered
 
+# OpenClaw searches an extra folder that is no `skills` folder only so deep.
 _EXTRA_DEPTH = 2
 _ANY_SKILL_FILE = SKILL_FILE.lower()
 
@@ -27,13 +28,14 @@ def find_candidates(walk: Walk) -> Discovered:
     """Every candidate of a root, in the order of their relative paths."""
     root = walk.root
     kind = walk.files.find_kind(root.path)
+    is_markdown = kind == "file" and root.path.endswith(".md")
     if kind == "folder":
         _LAYOUTS[root.layout](walk)
         walk.finish()
-    elif kind == "file" and root.layout == "commands" and root.path.endswith(".md"):
+    elif is_markdown and root.layout == "commands":
         name = root.path.rpartition("/")[2].removesuffix(".md")
         _take_single_file(walk, name)
-    elif kind == "file" and root.flat and root.path.endswith(".md"):
+    elif is_markdown and root.flat:
         _take_single_file(walk)
     elif kind is not None:
         message = "This must be a folder of skills, but it is not a folder."
@@ -58,44 +60,61 @@ def _search_skills(walk: Walk) -> None:
 
 
 def _search_commands(walk: Walk) -> None:
-    """Every Markdown file, at any depth: `a/b.md` is the command `a:b`, `a/SKILL.md` is `a`.
-
-    A SKILL.md makes its folder one command, so the other files beside it are none.
-    """
+    """Every Markdown file, at any depth: `a/b.md` is the command `a:b`, `a/SKILL.md` is `a`."""
     waiting: list[tuple[WalkedFolder, str, Reason | None]] = [(open_root(walk), "", None)]
     while waiting:
         folder, prefix, why = waiting.pop()
         items = walk.list_items(folder)
         outer = folder.ignored or walk.ignored
         ignored = outer.enter(folder.path, items) if outer else None
-        files = [item for item in items if item.kind == "file" and item.name.endswith(".md")]
-        skill = next((item for item in files if item.name.lower() == _ANY_SKILL_FILE), None)
-        for item in files:
-            if skill is None or item is skill:
-                reason = why or _find_file(ignored, folder, item)
-                _take_command(walk, folder, item, prefix, reason, is_skill=item is skill)
-            else:
-                _skip_beside_skill(walk, folder, item, prefix, skill.name)
-        below = [inner for item in items for inner in _enter(walk, folder, item, ignored)]
-        for inner in reversed(below):
+        _take_commands(walk, folder, items, prefix, why, ignored)
+        # The last in is the first out, so the folders go in backwards to be searched in order.
+        for inner in reversed(_list_folders(walk, folder, items, ignored)):
             # What is in an ignored folder is ignored, whatever the rules inside it say.
             inner_why = why or (ignored.find_folder(inner.path) if ignored else None)
             waiting.append((inner, f"{prefix}{inner.name}:", inner_why))
 
 
-def _enter(
-    walk: Walk, folder: WalkedFolder, item: FolderItem, ignored: IgnoredPaths | None
-) -> Iterator[WalkedFolder]:
-    """The folder to search for more commands, if the item is one."""
-    is_hidden = item.name.startswith(".") and not walk.root.hidden
-    if item.kind != "folder" or is_hidden or item.name == GIT_FOLDER:
-        return
-    if not item.is_link:
-        yield folder.enter(item.name, ignored)
-        return
-    for linked in follow_link(walk, folder, f"{folder.path}/{item.name}", item.name):
-        if not linked.again:
-            yield linked
+def _take_commands(
+    walk: Walk,
+    folder: WalkedFolder,
+    items: Sequence[FolderItem],
+    prefix: str,
+    why: Reason | None,
+    ignored: IgnoredPaths | None,
+) -> None:
+    """Keep the commands of one folder; a SKILL.md makes all of it one command."""
+    # As in Claude Code: `x.MD` is no command, but a SKILL.md may be written in any case.
+    files = [item for item in items if item.kind == "file" and item.name.endswith(".md")]
+    skill = next((item for item in files if item.name.lower() == _ANY_SKILL_FILE), None)
+    for item in files:
+        is_skill = item is skill
+        if skill is not None and not is_skill:
+            _skip_beside_skill(walk, folder, item, prefix, skill.name)
+            continue
+        reason = why or _find_file(ignored, folder, item)
+        _take_command(walk, folder, item, prefix, reason, is_skill=is_skill)
+
+
+def _list_folders(
+    walk: Walk, folder: WalkedFolder, items: Sequence[FolderItem], ignored: IgnoredPaths | None
+) -> list[WalkedFolder]:
+    """The folders in a folder to search for more commands."""
+    found: list[WalkedFolder] = []
+    for item in items:
+        is_hidden = item.name.startswith(".") and not walk.root.hidden
+        is_skipped = is_hidden or item.name == GIT_FOLDER
+        if item.kind != "folder" or is_skipped:
+            continue
+        if not item.is_link:
+            found.append(folder.enter(item.name, ignored))
+            continue
+        path = f"{folder.path}/{item.name}"
+        for linked in follow_link(walk, folder, path, item.name):
+            # One that was entered before would list its commands again, and loops would not end.
+            if not linked.again:
+                found.append(linked)
+    return found
 
 
 def _take_command(
@@ -156,9 +175,12 @@ def _search_around(walk: Walk, folder: WalkedFolder) -> None:
     """A folder with `skills` in it, which is the root where every skill is inside it."""
     walk_skills(walk, min_depth=1, max_depth=walk.root.max_depth)
     inner = f"{folder.path}/skills"
-    if walk.candidates and all(one.location.startswith(f"{inner}/") for one in walk.candidates):
-        walk.start_again()
-        walk_skills(walk, open_folder(walk, inner), min_depth=0, max_depth=walk.root.max_depth)
+    outside = [one for one in walk.candidates if not one.location.startswith(f"{inner}/")]
+    if outside or not walk.candidates:
+        return
+    # Depths are counted from the root, so it has to be walked again from the inner folder.
+    walk.start_again()
+    walk_skills(walk, open_folder(walk, inner), min_depth=0, max_depth=walk.root.max_depth)
 
 
 _LAYOUTS: dict[str, Callable[[Walk], None]] = {

@@ -55,8 +55,12 @@ def learn_links(
         real = real_roots[root.path] = files.find_real_path(root.path)
         if real is None:
             continue
-        bounds = None if root.within is None else find_bounds(root.within, repository, files)
-        if bounds is None or is_inside(real, (bounds, *trusted)):
+        if root.within is None:
+            known.append(real)
+            continue
+        # A clone may have a link in place of its folder of skills, to anywhere on the machine.
+        bounds = find_bounds(root.within, repository, files)
+        if is_inside(real, (bounds, *trusted)):
             known.append(real)
         elif root.links in _BOUNDED:
             refused[root.path] = bounds
@@ -67,11 +71,14 @@ def find_real_repository(places: Places, files: FileSystem) -> str | None:
     """The real path of the repository; None where it holds a whole home, because trusting that
     would trust everything.
     """
-    repository = files.find_real_path(places.repository) if places.repository else None
+    if not places.repository:
+        return None
+    repository = files.find_real_path(places.repository)
     if repository is None:
         return None
     home = files.find_real_path(places.home) or places.home
-    return None if is_inside(home, (repository,)) else repository
+    holds_home = is_inside(home, (repository,))
+    return None if holds_home else repository
 
 
 def find_bounds(folder: str, repository: str | None, files: FileSystem) -> str:
@@ -86,8 +93,10 @@ def find_bounds(folder: str, repository: str | None, files: FileSystem) -> str:
 
 def is_inside(target: str, folders: Iterable[str | None]) -> bool:
     """Whether a real path is one of these folders or lies in one."""
+    # With a slash at the end of both, or `/home/me2` would be inside `/home/me`.
+    inside = f"{target}/"
     for folder in folders:
-        if folder is not None and f"{target}/".startswith(f"{folder.rstrip('/')}/"):
+        if folder is not None and inside.startswith(f"{folder.rstrip('/')}/"):
             return True
     return False
 

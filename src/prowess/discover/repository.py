@@ -29,10 +29,11 @@ def find_repository(
         paths = ntpath
     while all(files.find_kind(paths.join(folder, marker)) is None for marker in markers):
         parent = paths.dirname(folder)
+        # Only the top of the file system is its own parent.
         if parent == folder:
             return None
         folder = parent
-    return folder if markers else None
+    return folder
 
 
 def find_main_checkout(repository: str, files: FileSystem) -> str | None:
@@ -41,16 +42,20 @@ def find_main_checkout(repository: str, files: FileSystem) -> str | None:
     Git's own files must lead there and back: a `.git` file alone could name any folder.
     """
     link = posixpath.join(repository, ".git")
-    private = _find_target(link, files, mark="gitdir:") if files.find_kind(link) == "file" else None
+    # In the main checkout itself `.git` is a folder.
+    if files.find_kind(link) != "file":
+        return None
+    private = _find_target(link, files, mark="gitdir:")
     if private is None:
         return None
     back = _find_target(posixpath.join(private, "gitdir"), files)
     common = _find_target(posixpath.join(private, "commondir"), files)
-    if common is None or back is None or posixpath.basename(common) != ".git":
+    if common is None or back is None:
         return None
-    return (
-        posixpath.dirname(common) if files.find_real_path(back) == _find_real(link, files) else None
-    )
+    # A bare repository has worktrees, too, but no checkout of its own.
+    is_checkout = posixpath.basename(common) == ".git"
+    leads_back = files.find_real_path(back) == _find_real(link, files)
+    return posixpath.dirname(common) if is_checkout and leads_back else None
 
 
 def _find_real(path: str, files: FileSystem) -> str:
@@ -67,4 +72,6 @@ def _find_target(path: str, files: FileSystem, *, mark: str = "") -> str | None:
     if not line.startswith(mark):
         return None
     target = line.removeprefix(mark).strip()
-    return posixpath.normpath(posixpath.join(posixpath.dirname(path), target)) if target else None
+    if not target:
+        return None
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), target))

@@ -21,6 +21,11 @@ _NO_PROVIDERS = frozenset(
     ("skills", "skill", "managed-skills", "commands", "ancestor", "added", "home", "config", "")
 )
 
+# How a root is searched, and what is asked of the skills in it, is as its rule has it.
+_FIELDS_OF_RULES = tuple(
+    field for field in Root.__struct_fields__ if field in RootRule.__struct_fields__
+)
+
 # How deep a folder is searched of a scope that the host does not know.
 _DEPTH = 6
 
@@ -57,7 +62,7 @@ def plan_roots(
                 disabled_by=_find_off_switch(rule, switches, bare_by, toggle),
             )
             planned.append(root)
-        for id in _as_tuple(ids) if plugins else ():
+        for id in _as_tuple(ids):
             rule = profile.roots[id]
             for plugin in _choose_plugins(rule, plugins):
                 off = _find_off_switch(rule, switches, bare_by, None)
@@ -94,7 +99,8 @@ def find_ignored_folders(profile: Profile, places: Places) -> tuple[Diagnostic, 
     if not places.added:
         return ()
     planned = [id for ids in profile.order for id in _as_tuple(ids)]
-    if any("{added}" in template for id in planned for template in profile.roots[id].at):
+    templates = [template for id in planned for template in profile.roots[id].at]
+    if any("{added}" in template for template in templates):
         return ()
     message = f"{profile.title or profile.name} has no added folders, so `--add-dir` has no effect."
     first, *others = places.added
@@ -119,11 +125,15 @@ def _list_together(planned: list[Root], profile: Profile) -> list[Root]:
 def _find_in_main_checkout(rule: RootRule, place: Place, places: Places) -> str | None:
     """The same folder in the main checkout, for one at the top of a linked worktree."""
     main, top = places.main_checkout, places.repository
-    if main is None or top is None or not rule.worktree_fallback:
+    is_worktree = main is not None and top is not None
+    if not is_worktree or not rule.worktree_fallback:
         return None
-    below = str(place.path).removeprefix(top)
-    expected = [template.removeprefix("{ancestor}") for template in rule.at]
-    return main + below if below in expected else None
+    below = str(place.path).removeprefix(str(top))
+    # Deeper folders of the worktree have no fallback: Claude Code asks only at its top.
+    at_top = [template.removeprefix("{ancestor}") for template in rule.at]
+    if below not in at_top:
+        return None
+    return f"{main}{below}"
 
 
 def _drop_repeated(planned: list[Root], *, later_wins: bool) -> tuple[Root, ...]:
@@ -134,7 +144,9 @@ def _drop_repeated(planned: list[Root], *, later_wins: bool) -> tuple[Root, ...]
     for root in planned:
         other = kept.setdefault(root.path, root)
         is_on, other_is_on = root.disabled_by is None, other.disabled_by is None
-        if is_on > other_is_on or (later_wins and is_on == other_is_on):
+        # A rule that is off must not take the folder from one that is on, however strong it is.
+        replaces = later_wins if is_on == other_is_on else is_on
+        if replaces:
             kept[root.path] = root
     roots = [root for root in planned if kept[root.path] is root]
     if len(roots) == len(planned):
@@ -191,9 +203,8 @@ def _find_off_switch(
         return _name_condition(stops[0])
     if toggle is not None:
         return toggle
-    if rule.when and not any(map(switches.is_true, rule.when)):
-        return _name_condition(rule.when[0])
-    return None
+    is_wanted = not rule.when or any(map(switches.is_true, rule.when))
+    return None if is_wanted else _name_condition(rule.when[0])
 
 
 def _name_condition(condition: str) -> str:
@@ -225,55 +236,29 @@ def make_root(
     disabled_by: str | None = None,
 ) -> Root:
     """The root that a rule describes, in one folder."""
+    as_in_rule = {field: getattr(rule, field) for field in _FIELDS_OF_RULES}
     provider = rule.provider or _name_provider(template)
     label = _name_label(rule, template)
     return Root(
+        **as_in_rule,
         id=id,
         path=place.path,
-        scope=rule.scope,
         source=Source(provider, rule.level, place.path, rule.loaded_from, label),
         order=order,
         distance=place.distance,
-        priority=rule.priority,
-        group=rule.group,
-        layout=rule.layout,
-        min_depth=rule.min_depth,
-        max_depth=rule.max_depth,
-        leaf=rule.leaf,
-        by_level=rule.by_level,
-        hidden=rule.hidden,
-        flat=rule.flat,
-        git_folder=rule.git_folder,
-        gitignore=rule.gitignore,
-        ignore_files=rule.ignore_files,
-        links=rule.links,
-        hard_links=rule.hard_links,
-        ignored_fields=rule.ignored_fields,
-        skip_names=rule.skip_names,
-        skip_pattern=rule.skip_pattern,
-        empty_description=rule.empty_description,
         instead=instead,
-        prefix_from=rule.prefix_from,
-        required=rule.required,
-        must_exist=rule.must_exist,
         qualifier=_name_qualifier(template, place.path),
         within=within,
-        name_pattern=rule.name_pattern,
-        path_list=rule.path_list,
-        clean_descriptions=rule.clean_descriptions,
         disabled_by=disabled_by,
-        strict=rule.strict,
     )
 
 
 def _choose_plugins(rule: RootRule, plugins: Sequence[Plugin]) -> list[Plugin]:
     """The plugins whose folders a rule is about."""
-    formats = rule.formats
-    return [
-        plugin
-        for plugin in plugins
-        if plugin.kind in rule.plugins and (not formats or plugin.format in formats)
-    ]
+    of_kind = [plugin for plugin in plugins if plugin.kind in rule.plugins]
+    if not rule.formats:
+        return of_kind
+    return [plugin for plugin in of_kind if plugin.format in rule.formats]
 
 
 def _plan_plugin(
@@ -307,11 +292,15 @@ def _find_holder(
     """
     before, _, rest = template.partition("{")
     name, _, below = rest.partition("}")
-    if name in ("custom", "plugin"):
-        return places.cwd if settings.is_from_project(f"{name}_folders") else None
     if name == "project_custom":
         return places.cwd
-    if rule.scope not in (Scope.PROJECT, Scope.ADDED) or before or not name:
+    if name in ("custom", "plugin"):
+        # A project's settings can name any folder of the machine, and must not reach it.
+        is_projects = settings.is_from_project(f"{name}_folders")
+        return places.cwd if is_projects else None
+    is_users_own = rule.scope not in (Scope.PROJECT, Scope.ADDED)
+    is_below_place = bool(name) and not before
+    if is_users_own or not is_below_place:
         return None
     tail = places.paths.normpath(below.lstrip("/")) if below else ""
     return str(place.path.removesuffix(tail)).rstrip("/\\") or place.path

@@ -140,6 +140,7 @@ class Walk:
 
     def list_items(self, folder: WalkedFolder) -> list[FolderItem]:
         """The items of a folder; empty if it cannot be listed or a limit is reached."""
+        # One comparison for each folder; the clock and the limits are asked now and then.
         if self._listed == self._next_check and self._has_reached_limit():
             return []
         self._listed += 1
@@ -178,6 +179,7 @@ class Walk:
 
     def start_again(self) -> None:
         """Forget what was found, to search the root in another way."""
+        # Not how many folders were listed: they still count towards the limits.
         self.candidates.clear()
         self.skipped.clear()
         self.diagnostics.clear()
@@ -196,6 +198,7 @@ class Walk:
         if self._prefixes is not None:
             prefix = self._prefixes.find(path)
             candidate = msgspec.structs.replace(candidate, prefix=prefix)
+        # It is kept all the same: if one before it cannot be read, it takes that one's place.
         if self._kept >= self._most_skills:
             reason = f"the limit of {self._most_skills} skills in one root was reached"
             candidate = msgspec.structs.replace(candidate, skipped=reason, skipped_by=SKILLS_LIMIT)
@@ -207,6 +210,7 @@ class Walk:
     ) -> Candidate:
         """A candidate whose file is a link, or no file at all."""
         real = self.files.find_real_path(location) if item.is_link else None
+        # Codex does not find a SKILL.md that is a link: it is skipped there, not invalid.
         if self.root.links == "real-path":
             reason = "it is a link or no file; this host only reads regular files"
             return Candidate(location, folder.path, name, self.root, real, reason, (), "links")
@@ -320,6 +324,7 @@ def walk_skills(
         folder = waiting.popleft() if by_level else waiting.pop()
         items = walk.list_items(folder)
         if walk.stopped_by is not None:
+            # This folder was not listed either.
             rest = waiting if by_level else reversed(waiting)
             _skip_rest(walk, [folder, *rest], min_depth)
             return
@@ -340,6 +345,7 @@ def walk_skills(
         if folder.depth < max_depth:
             below = _choose_folders(walk, folder, items)
             waiting += below if by_level else reversed(below)
+        # What is below a folder that was entered before was reported then.
         elif not (has_skill or folder.again):
             _skip_deep(walk, folder, items)
         elif has_skill and walk.thorough:
@@ -429,6 +435,7 @@ def follow_link(walk: Walk, folder: WalkedFolder, path: str, name: str) -> Itera
     """The folder behind a link, where the root's rule for links allows it."""
     real = walk.files.find_real_path(path)
     if not walk.links.allows_folder(walk.root, real):
+        # Only a skill is missed; other links that lead out are no finding.
         location = f"{path}/{SKILL_FILE}"
         if walk.files.find_kind(location) == "file":
             problem = (_report_escape(path, real),)
@@ -457,13 +464,16 @@ def _is_inside(path: str | None, folder: str) -> bool:
 def _skip_rest(walk: Walk, folders: Sequence[WalkedFolder], min_depth: int) -> None:
     """The skills of folders that were still waiting when a limit was reached."""
     reason = f"the search for skills stopped after {walk.stopped_after}"
-    for folder in folders[:_MOST_LATE_PROBES] if walk.is_late else folders:
+    # Once the time is up, asking the disk about every folder would take even more of it.
+    probed = folders[:_MOST_LATE_PROBES] if walk.is_late else folders
+    for folder in probed:
         if folder.depth >= min_depth:
             walk.add_skipped(folder.path, folder.name, walk.stopped_by or "", reason)
 
 
 def _skip_shallow(walk: Walk, folder: WalkedFolder, items: Sequence[FolderItem]) -> None:
     """SKILL.md where the host expects folders of skills."""
+    # Items are sorted, and a root may have thousands.
     at = bisect_left(items, SKILL_FILE, key=attrgetter("name"))
     found = items[at : at + 1]
     if found and found[0].name == SKILL_FILE and found[0].kind == "file":

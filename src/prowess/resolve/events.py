@@ -31,24 +31,22 @@ def find_events(
     speaks of.
     """
     for outcome in outcomes:
-        if outcome.state is State.INVALID and outcome.reason is not None:
-            kind = "parse-error" if (outcome.rule or "").startswith(_UNREADABLE) else "invalid"
-            yield Event(kind, outcome.candidate.location, outcome.reason)
-    for collision in collisions:
-        if _PUBLISHED[published](collision):
-            lost, won = collision.loser.candidate.location, collision.winner.candidate.location
-            yield Event(
-                "duplicate",
-                lost,
-                f"The name “{collision.loser.name}” is claimed twice; {won} has it.",
-                won,
-            )
+        if outcome.state is not State.INVALID or outcome.reason is None:
+            continue
+        rule = outcome.rule or ""
+        kind = "parse-error" if rule.startswith(_UNREADABLE) else "invalid"
+        yield Event(kind, outcome.candidate.location, outcome.reason)
+    for collision in filter(_PUBLISHED[published], collisions):
+        lost = collision.loser.candidate.location
+        won = collision.winner.candidate.location
+        message = f"The name “{collision.loser.name}” is claimed twice; {won} has it."
+        yield Event("duplicate", lost, message, won)
 
 
 def _both_custom(collision: Collision) -> bool:
-    return {one.candidate.root.source.provider for one in (collision.loser, collision.winner)} == {
-        "custom"
-    }
+    both = (collision.loser, collision.winner)
+    providers = {claim.candidate.root.source.provider for claim in both}
+    return providers == {"custom"}
 
 
 _PUBLISHED: dict[Collisions, Callable[[Collision], bool]] = {

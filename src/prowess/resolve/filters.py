@@ -82,9 +82,12 @@ def _describe_switch(switch: str, settings: Settings) -> Disabled:
     reason = f"its source is switched off because {switch}"
     if "toggle" not in switch:
         return reason, switch, Origin()
-    origins = [settings.origin(f"toggles.{name}") for name in settings.toggles]
-    written = [origin for origin in origins if origin.file is not None]
-    return reason, switch, written[0] if written else Origin()
+    # Several toggles are off together; any that somebody wrote shows where to turn one on.
+    for name in settings.toggles:
+        origin = settings.origin(f"toggles.{name}")
+        if origin.file is not None:
+            return reason, switch, origin
+    return reason, switch, Origin()
 
 
 def _ignored(claim: Claim, settings: Settings) -> Disabled | None:
@@ -110,9 +113,12 @@ def _override(claim: Claim, settings: Settings) -> Disabled | None:
     # Some hosts name the file or its folder here, not the skill.
     for names in ((claim.key, claim.name), (claim.candidate.location, claim.candidate.folder)):
         found = settings.find_override(*names)
-        if found is not None and found[1].is_off:
-            key = f"overrides.{found[0]}"
-            field = "enabled" if found[1].enabled is False else "visibility"
+        if found is None:
+            continue
+        name, override = found
+        if override.is_off:
+            key = f"overrides.{name}"
+            field = "enabled" if override.enabled is False else "visibility"
             return "it is switched off in the settings", key, settings.origin(f"{key}.{field}")
     return None
 
@@ -121,9 +127,12 @@ def _last_override(claim: Claim, settings: Settings) -> Disabled | None:
     # Codex goes through its list in order, by name or by file, and the last match decides.
     names = (claim.name, claim.candidate.location)
     matching = [name for name in settings.overrides if name in names]
-    if not matching or not settings.overrides[matching[-1]].is_off:
+    if not matching:
         return None
-    key = f"overrides.{matching[-1]}"
+    last = matching[-1]
+    if not settings.overrides[last].is_off:
+        return None
+    key = f"overrides.{last}"
     return "it is switched off in the settings", key, settings.origin(f"{key}.enabled")
 
 
@@ -194,7 +203,9 @@ def find_disabled(
 ) -> Note | None:
     """Why a claim is disabled: its author said so, or the first filter that applies."""
     skill = claim.skill
-    if skill is not None and skill.declared.enabled is False and gate.disabled_by_enabled:
+    # Only some hosts know the field, and only `false` counts: without it a skill is enabled.
+    says_disabled = skill is not None and skill.declared.enabled is False
+    if says_disabled and gate.disabled_by_enabled:
         return Note(State.DISABLED, "its header says `enabled: false`", rule="enabled")
     for apply in filters:
         found = apply(claim, settings)

@@ -26,9 +26,9 @@ def drop_taken_labels(claims: Sequence[Claim], rules: ResolutionRules) -> None:
     taken.update(rules.reserved_labels)
     for claim in sorted(labelled, key=get_position):
         skill = claim.skill
-        if skill is None or claim.notes:
+        if skill is None or skill.label is None or claim.notes:
             continue
         if skill.label in taken:
             claim.skill = msgspec.structs.replace(skill, label=None)
-        elif skill.label is not None:
+        else:
             taken.add(skill.label)

@@ -19,34 +19,36 @@ def find_filter(location: str, root: str, paths: PathList) -> str | None:
     is_own = root in paths.paths
     # The host takes entries as relative to the folder around the one it searches by itself.
     base = paths.base if is_own else posixpath.dirname(root)
-    names = _list_names(location, base)
+    by_mark: dict[str, list[str]] = {"!": [], "+": [], "-": [], "": []}
+    for entry in paths.filters:
+        mark = entry[0] if entry[0] in by_mark else ""
+        by_mark[mark].append(entry.removeprefix(mark))
     exact = _list_paths(location, base)
     # An exact path is stronger than a glob, and a refusal stronger than what is kept.
-    named = [entry for entry in paths.filters if entry[0] in "+-" and _trim(entry) in exact]
-    refused = [entry for entry in named if entry[0] == "-"]
-    if named:
-        return refused[0] if refused else None
-    for entry in paths.filters:
-        if entry.startswith("!") and _matches(entry[1:], names):
-            return entry
-    wanted = [entry for entry in paths.filters if entry[0] not in "!+-"]
-    is_wanted = not wanted or any(_matches(entry, names) for entry in wanted)
-    return None if is_wanted or not is_own else wanted[0]
+    for mark in "-+":
+        for path in by_mark[mark]:
+            if path.removeprefix("./") in exact:
+                return f"-{path}" if mark == "-" else None
+    names = _list_names(location, base)
+    for glob in by_mark["!"]:
+        if _matches(glob, names):
+            return f"!{glob}"
+    # A bare glob is about the paths of the list, not about what the host searches by itself.
+    wanted = by_mark[""] if is_own else []
+    is_wanted = not wanted or any(_matches(glob, names) for glob in wanted)
+    return None if is_wanted else wanted[0]
 
 
 def _matches(glob: str, names: list[str]) -> bool:
     return any(find_match(name, (glob,)) is not None for name in names)
 
 
-def _trim(entry: str) -> str:
-    return entry[1:].removeprefix("./")
-
-
 def _list_paths(location: str, base: str) -> list[str]:
     """A file relative to the base and absolute; of a SKILL.md its folder, too."""
     folder, _, name = location.rpartition("/")
     places = [location, folder] if name == _SKILL_FILE else [location]
-    return [path for place in places for path in (posixpath.relpath(place, base), place)]
+    relative = [posixpath.relpath(place, base) for place in places]
+    return [*relative, *places]
 
 
 def _list_names(location: str, base: str) -> list[str]:

@@ -44,6 +44,7 @@ def resolve(
     """
     competing, aside = _filter(claims, rules, settings, gate)
     ordered = order_claims(competing, rules)
+    # omp decides about files and names together, so that neither can be done first.
     if rules.same_file == "first-loaded":
         collisions = _load_in_turn(competing)
         _note_disabled_copies(aside, ordered)
@@ -108,10 +109,12 @@ def _filter(
     for claim in claims:
         if claim.skill is None or claim.notes:
             continue
+        # Claims come root by root, so the filters are chosen once for each.
         if claim.candidate.root is not root:
             root = claim.candidate.root
             filters = choose_filters(rules, settings, root)
             may_compete = rules.filters == "after" and root.disabled_by is None
+        # Most users have set nothing: then nothing is called for each of thousands of skills.
         if not filters and claim.skill.declared.enabled is not False:
             competing.append(claim)
             continue
@@ -170,6 +173,7 @@ def _load_in_turn(claims: Sequence[Claim]) -> tuple[Collision, ...]:
     collisions: list[Collision] = []
     for claim in claims:
         real = claim.candidate.real or claim.candidate.location
+        # The loser of a name was not loaded, so another path to its file can still be.
         if real in loaded:
             claim.notes.append(_duplicate(loaded[real]))
             continue
@@ -191,6 +195,7 @@ def _note_disabled_copies(aside: Sequence[Claim], ordered: Sequence[Claim]) -> N
     """A disabled path to a file that is loaded by another path is a duplicate of that one, too."""
     if not aside:
         return
+    # Reversed, so that of several claims to a file the strongest is left.
     loaded: dict[str | None, Claim] = {
         claim.candidate.real: claim
         for claim in reversed(ordered)
@@ -214,6 +219,7 @@ def _choose_winners(
     collisions: list[Collision] = []
     for claim in kept:
         winner = winners.setdefault(claim.name, claim)
+        # Claude Code lists the skill of an added folder beside the stronger one, as `folder:name`.
         if winner is not claim and _is_qualified(claim, winner, rules):
             claim.rename(f"{claim.candidate.root.qualifier}:{claim.name}")
             winner = winners.setdefault(claim.name, claim)

@@ -34,6 +34,7 @@ def order_claims(claims: Sequence[Claim], rules: ResolutionRules) -> list[Claim]
             run: list[Claim] = []
             runs.append(((get_strength(root), root.is_fallback), run))
         run.append(claim)
+    # Gemini lets the later root win, and yet the first of two skills in one root.
     if later and rules.within_root == "first":
         for _, run in runs:
             run.reverse()

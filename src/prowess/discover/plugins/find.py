@@ -34,7 +34,7 @@ def find_plugins(
     kept = _KeptPlugins()
     for kind, rule in search.profile.plugins.items():
         is_package = rule.find in PACKAGES
-        if is_package and not packages and not _may_be_on(rule, search.settings):
+        if is_package and not (packages or _may_be_on(rule, search.settings)):
             continue
         files = tuple(search.load_switches(rule))
         users_own = "an installed package" if is_package else _USERS_OWN.get(rule.owner, "")
@@ -130,8 +130,11 @@ def _drop_linked(plugins: list[Plugin], search: PluginSearch) -> tuple[Plugin, .
     """The plugins without npm packages that only link to one in a list of installed plugins."""
     finders = {kind: rule.find for kind, rule in search.profile.plugins.items()}
     installed = {one.real for one in plugins if finders[one.kind] == "registry"}
-    linked = [one for one in plugins if finders[one.kind] == "node" and one.real in installed]
-    return tuple(one for one in plugins if one not in linked) if linked else tuple(plugins)
+
+    def is_linked(plugin: Plugin) -> bool:
+        return finders[plugin.kind] == "node" and plugin.real in installed
+
+    return tuple(one for one in plugins if not is_linked(one))
 
 
 # What is found becomes a plugin

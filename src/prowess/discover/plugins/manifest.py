@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -29,6 +29,8 @@ from prowess.ports import FileSystem
 # Nobody lists more folders than this by hand.
 _MOST_PATHS = 500
 _MOST_NAME = 64
+# A name becomes part of an id (`@`), of the names of skills (`:`), of a path, and of markup.
+_REFUSED_IN_NAME = frozenset(" /\\:@<>\"'`")
 
 STANDARD_SCHEMAS = "https://agent-plugins.org/schemas/"
 STANDARD_SCHEMA = f"{STANDARD_SCHEMAS}1.0.0/plugin.schema.json"
@@ -67,7 +69,8 @@ def find_name_problem(name: object) -> str | None:
         return "it has no name"
     if len(name) > _MOST_NAME:
         return f"its name has {len(name)} characters; at most {_MOST_NAME} are allowed"
-    if name.startswith(".") or not name.isprintable() or set(name) & set(" /\\:@<>\"'`"):
+    has_refused = not _REFUSED_IN_NAME.isdisjoint(name) or not name.isprintable()
+    if has_refused or name.startswith("."):
         return f"its name is {name!a}; letters, digits, `-`, `_` and `.` are allowed"
     return None
 
@@ -278,7 +281,9 @@ class _FolderReader:
     def _resolve(self, text: str, field: str) -> str | None:
         """A path of a manifest as an absolute path; None, with a finding, if it leads outside."""
         path = posixpath.normpath(posixpath.join(self._folder, text))
-        is_below = is_inside(path, (self._folder,)) and "\0" not in text and "\\" not in text
+        # A backslash separates folders on Windows, so that `..\\x` leads out there.
+        is_plain = "\0" not in text and "\\" not in text
+        is_below = is_plain and is_inside(path, (self._folder,))
         if not is_below or not self._is_contained(path):
             self._note_outside(self._manifest or self._folder, text, field)
             return None
@@ -352,7 +357,7 @@ def _name_package(name: str) -> str:
     return name.removeprefix("@").replace("/", "-")
 
 
-def _drop_repeated(folders: Any) -> tuple[PluginFolder, ...]:
+def _drop_repeated(folders: Iterable[PluginFolder]) -> tuple[PluginFolder, ...]:
     return tuple({one.path: one for one in reversed(list(folders))}.values())[::-1]
 
 
@@ -361,7 +366,8 @@ def _find_standard_problem(data: Mapping[str, Any]) -> str | None:
     if data["$schema"] != STANDARD_SCHEMA:
         return f"its version of Agent Plugins is not known ({data['$schema'][:100]})"
     name = str(data.get("name"))
-    if name != data.get("name") or not _is_standard_name(name):
+    is_text = name == data.get("name")
+    if not is_text or not _is_standard_name(name):
         return f"its name is {name[:100]!a}, which Agent Plugins does not allow"
     given = [field for field in _STANDARD_TEXTS if field in data]
     wrong = [field for field in given if not isinstance(data[field], str)]
@@ -373,8 +379,9 @@ def _find_standard_problem(data: Mapping[str, Any]) -> str | None:
 
 
 def _is_standard_name(name: str) -> bool:
-    is_plain = _STANDARD_NAME.fullmatch(name) is not None
-    return is_plain and len(name) <= _MOST_NAME and "--" not in name and ".." not in name
+    has_shape = _STANDARD_NAME.fullmatch(name) is not None and len(name) <= _MOST_NAME
+    has_double = "--" in name or ".." in name
+    return has_shape and not has_double
 
 
 def _is_texts(value: Any) -> bool:

@@ -65,11 +65,11 @@ class _NodePackages:
         """The packages that are extensions, dependencies first."""
         depends_on = get_table(self._package, "dependencies")
         known = list(dict.fromkeys((*depends_on, *self._lock)))[:_MOST_DEPENDENCIES]
-        # With a package.json, what is only in the lock file is left over, unless it is linked.
-        are_left_over = set() if self._package is None else self._lock.keys() - depends_on.keys()
         names = filter(_is_package_name, known)
-        kept = [one for one in names if one not in are_left_over or self._is_linked(one)]
-        return list(filter(self._is_extension, kept))
+        if self._package is not None:
+            # What is only in the lock file is left over, unless it is linked.
+            names = filter(lambda name: name in depends_on or self._is_linked(name), names)
+        return list(filter(self._is_extension, names))
 
     def find_off(self, name: str) -> str | None:
         """Why the lock file has a package turned off; None if it does not."""
@@ -109,17 +109,19 @@ def _find_npm_packages(
         for name in _list_dependencies(find_json(files, manifest)):
             folder = f"{root}/node_modules/{name}"
             real = files.find_real_path(folder)
+            # A link may lead to another package of the repository, but not out of it.
             if real is None or not is_inside(real, inside):
                 continue
             parts = _read_npm_package(folder, rule, files)
-            if parts is not None:
-                yield FoundPlugin(
-                    folder=folder,
-                    origin=manifest,
-                    name=name.removeprefix("@").replace("/", "-"),
-                    owner="project",
-                    parts=parts,
-                )
+            if parts is None:
+                continue
+            yield FoundPlugin(
+                folder=folder,
+                origin=manifest,
+                name=name.removeprefix("@").replace("/", "-"),
+                owner="project",
+                parts=parts,
+            )
 
 
 def _list_dependencies(package: dict[str, Any] | None) -> list[str]:
@@ -156,8 +158,11 @@ def _find_python_packages(
     search: PluginSearch, rule: PluginRule, findings: list[Diagnostic]
 ) -> Iterator[FoundPlugin]:
     """Installed packages that register skills by an entry point, or have `.agents/skills`."""
-    own = [path for root in search.expand(rule) for path in _list_site_folders(root, search.files)]
-    paths = list(dict.fromkeys((*search.facts.python_paths, *own)))
+    paths = [*search.facts.python_paths]
+    for root in search.expand(rule):
+        paths += _list_site_folders(root, search.files)
+    # The environment that Prowess runs in may be the project's own.
+    paths = list(dict.fromkeys(paths))
     for path in paths:
         owner: Owner = "project" if _is_in_project(path, search) else rule.owner
         yield from _list_python(path, paths, owner, search, findings)
@@ -280,14 +285,18 @@ def _find_entry_folder(line: str, paths: Iterable[str], files: FileSystem) -> st
         return None
     module, below = match[2].split("."), (match[3] or "").strip("/")
     inner = "/".join((*module, below)).rstrip("/")
-    if "" in module or ".." in inner.split("/"):
+    leads_out = "" in module or ".." in inner.split("/")
+    if leads_out:
         return None
     for path in paths:
-        package, place = f"{path}/{module[0]}", f"{path}/{inner}"
+        place = f"{path}/{inner}"
         if files.find_kind(place) != "folder":
             continue
-        real, real_package = files.find_real_path(place), files.find_real_path(package)
-        return place if real is not None and is_inside(real, (real_package,)) else None
+        real = files.find_real_path(place)
+        real_package = files.find_real_path(f"{path}/{module[0]}")
+        # Python would take the first of that name, so no other counts if this one leads out.
+        is_contained = real is not None and is_inside(real, (real_package,))
+        return place if is_contained else None
     return None
 
 

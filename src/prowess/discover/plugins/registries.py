@@ -25,6 +25,7 @@ from prowess.profiles.schema.plugins import PluginRule
 
 _MOST_ENTRIES = 1_000
 _PROJECT_SCOPES = ("project", "local")
+_NO_NAME = frozenset("/\\\0")
 
 
 def split_id(id: str) -> tuple[str, str]:
@@ -33,10 +34,10 @@ def split_id(id: str) -> tuple[str, str]:
     A name that leads to another folder is none.
     """
     name, _, marketplace = id.rpartition("@")
-    leads_elsewhere = bool({"/", "\\", "\0"} & set(id)) or ".." in (name, marketplace)
-    if not name or not marketplace or leads_elsewhere:
-        return "", ""
-    return name, marketplace
+    # Both become folders of a path, and an id may come from the settings of a clone.
+    leads_elsewhere = ".." in (name, marketplace) or not _NO_NAME.isdisjoint(id)
+    is_complete = bool(name) and bool(marketplace)
+    return ("", "") if leads_elsewhere or not is_complete else (name, marketplace)
 
 
 # Lists of installed plugins
@@ -74,7 +75,8 @@ class _RegistryReader:
             expected = "it must be NAME@MARKETPLACE"
             self._note("plugin-invalid", f"{id[:100]!a} is not the id of a plugin; {expected}.")
             return
-        for entry in entries if isinstance(entries, list) else [entries]:
+        installations = entries if isinstance(entries, list) else [entries]
+        for entry in installations:
             folder = self._find_folder(id, entry)
             if folder is None:
                 continue
@@ -128,9 +130,10 @@ def _is_for_this_rule(
     scope = entry.get("scope") or "user"
     if rule.scopes and scope not in rule.scopes:
         return False
+    is_for_project = scope in _PROJECT_SCOPES
     # A list that a project brings is about that project.
-    is_of_one_project = rule.owner != "project" and not rule.any_project
-    if scope not in _PROJECT_SCOPES or not is_of_one_project:
+    may_be_another = rule.owner != "project" and not rule.any_project
+    if not is_for_project or not may_be_another:
         return True
     return _is_turned_on(id, rule, search) or _is_here(entry.get("projectPath"), search)
 
@@ -141,15 +144,21 @@ def _is_here(wanted: Any, search: PluginSearch) -> bool:
         return False
     find, places = search.files.find_real_path, search.places
     real = find(wanted)
-    here = [find(folder) for folder in (places.cwd, places.repository) if folder is not None]
-    return real is not None and real in here
+    if real is None:
+        return False
+    is_here = real == find(places.cwd)
+    return is_here or (places.repository is not None and real == find(places.repository))
 
 
 def _is_turned_on(id: str, rule: PluginRule, search: PluginSearch) -> bool:
     """Whether a setting turns a plugin on, in whichever project it was installed."""
     switches = [search.settings.enabled_plugins]
     switches += [enabled for _, enabled in search.load_switches(rule)]
-    return next((enabled[id] for enabled in switches if id in enabled), False)
+    # The strongest comes first, and decides even if it turns the plugin off.
+    for enabled in switches:
+        if id in enabled:
+            return enabled[id]
+    return False
 
 
 def _load_list(search: PluginSearch, path: str, findings: list[Diagnostic]) -> dict[str, Any]:
@@ -203,13 +212,15 @@ def open_marketplace(
     known_as = name or get_text(data, "name")
     root = get_text(get_table(data, "metadata"), "pluginRoot") or "."
     marketplace = _Marketplace(folder, path, known_as, root, search.files)
-    entries = [one for one in data["plugins"][:_MOST_ENTRIES] if isinstance(one, dict)]
-    return (
-        marketplace.place(entry, origin, owner)
-        for entry in entries
-        # The others have to be fetched: they are on no disk yet.
-        if isinstance(entry.get("name"), str) and isinstance(entry.get("source"), str)
-    )
+    entries = filter(_is_on_disk, data["plugins"][:_MOST_ENTRIES])
+    return (marketplace.place(entry, origin, owner) for entry in entries)
+
+
+def _is_on_disk(entry: Any) -> bool:
+    """Whether a plugin is in the folder of its marketplace; others have a table as `source`."""
+    if not isinstance(entry, dict):
+        return False
+    return isinstance(entry.get("name"), str) and isinstance(entry.get("source"), str)
 
 
 class _Marketplace:
@@ -249,10 +260,10 @@ class _Marketplace:
         return found
 
     def _is_contained(self, place: str) -> bool:
+        # Both as written and with links followed: either alone can lead out.
         real = self._files.find_real_path(place)
-        if real is None or not is_inside(place, (self._folder,)):
-            return False
-        return is_inside(real, (self._real,))
+        is_below = is_inside(place, (self._folder,))
+        return is_below and real is not None and is_inside(real, (self._real,))
 
 
 # Versions
@@ -268,9 +279,10 @@ def _find_versions(
             continue
         for place in _list_version_places(name, marketplace, search, rule):
             versions = list_folders(place, search.files)
-            if versions:
-                newest = max(versions, key=_read_version)
-                yield FoundPlugin(folder=newest, origin=place, name=name, suffix=marketplace)
+            if not versions:
+                continue
+            newest = max(versions, key=_read_version)
+            yield FoundPlugin(folder=newest, origin=place, name=name, suffix=marketplace)
 
 
 def _list_version_places(
