@@ -7,9 +7,9 @@ skill, and what its files are, is decided here for all of them.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -25,6 +25,8 @@ from prowess.ports import Reporter
 from prowess.profiles.load import load_profile
 from prowess.state.unpacked_files import find_refusal, name_folder
 from prowess.supply.install.source import InstallSource
+
+File = TypeVar("File")
 
 SKILL_FILE = "SKILL.md"
 # Far more than any skill needs. An archive or a server that has more is a mistake or an attack.
@@ -146,8 +148,10 @@ def fetch_source(
     tree = find_tree(staging) or Tree({})
     skills: list[FetchedSkill] = []
     refused = dict(fetched.refused)
-    for folder in find_skill_folders(tree.files, within=source.path):
-        files = _take_files(tree, folder)
+    folders = find_skill_folders(tree.files, within=source.path)
+    for folder, inside in group_by_folder(sorted(tree.files.items()), folders).items():
+        prefix = f"{folder}/" if folder else ""
+        files = {path.removeprefix(prefix): file for path, file in inside}
         problem = find_problem(files)
         if problem is None:
             skills.append(_read_skill(source, staging, folder, files, fetched))
@@ -218,13 +222,13 @@ def find_skill_folders(paths: Iterable[str], *, within: str = "") -> list[str]:
     inside = f"{within}/" if within else ""
     skill_files = (path for path in paths if posixpath.basename(path) == SKILL_FILE)
     folders = [posixpath.dirname(path) for path in skill_files if path.startswith(inside)]
-    outermost: list[str] = []
+    outermost: dict[str, None] = {}
     # In the order of paths a folder comes before those in it.
     for folder in sorted(folders):
         # A SKILL.md inside another skill is one of its files.
         if not is_inside_any(folder, outermost):
-            outermost.append(folder)
-    return outermost
+            outermost[folder] = None
+    return list(outermost)
 
 
 def is_inside(path: str, folder: str) -> bool:
@@ -232,23 +236,38 @@ def is_inside(path: str, folder: str) -> bool:
     return folder == "" or path.startswith(f"{folder}/")
 
 
-def is_inside_any(path: str, folders: Iterable[str]) -> bool:
+def is_inside_any(path: str, folders: Container[str]) -> bool:
     """Whether a path of a source is in one of these folders."""
-    return any(is_inside(path, folder) for folder in folders)
+    return find_folder(path, folders) is not None
+
+
+def find_folder(path: str, folders: Container[str]) -> str | None:
+    """The nearest of these folders that a path of a source is in; None if it is in none."""
+    # The folders around a path are few; those of a source may be thousands.
+    above = path
+    while True:
+        above = above.rpartition("/")[0]
+        if above in folders:
+            return above
+        if not above:
+            return None
+
+
+def group_by_folder(
+    files: Iterable[tuple[str, File]], folders: Iterable[str]
+) -> dict[str, list[tuple[str, File]]]:
+    """The files in each of these folders, with their paths; no folder may be in another one."""
+    grouped: dict[str, list[tuple[str, File]]] = {folder: [] for folder in folders}
+    for path, file in files:
+        folder = find_folder(path, grouped)
+        if folder is not None:
+            grouped[folder].append((path, file))
+    return grouped
 
 
 def is_too_large(sizes: Collection[int]) -> bool:
     """Whether files of these sizes are more than a source may have; `LIMITS` says what that is."""
     return len(sizes) > MOST_FILES or sum(sizes) > MOST_BYTES
-
-
-def _take_files(tree: Tree, folder: str) -> dict[str, TreeFile]:
-    prefix = f"{folder}/" if folder else ""
-    return {
-        path.removeprefix(prefix): file
-        for path, file in sorted(tree.files.items())
-        if path.startswith(prefix)
-    }
 
 
 def _read_skill(

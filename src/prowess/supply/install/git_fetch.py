@@ -14,8 +14,10 @@ from prowess.supply.install.fetch import (
     LIMITS,
     FetchContext,
     Fetched,
+    find_folder,
     find_path_problem,
     find_skill_folders,
+    group_by_folder,
     is_inside,
     is_inside_any,
     is_too_large,
@@ -81,9 +83,11 @@ def _choose_skills(source: InstallSource, entries: list[GitEntry], read: ReadBlo
     """The files of the skills in the wanted folder, and the skills that are refused, with why."""
     chosen: list[GitEntry] = []
     refused: dict[str, str] = {}
-    for folder in find_skill_folders((entry.path for entry in entries), within=source.path):
-        files = list_inside(entries, folder)
-        problem = _find_odd_mode(files) or find_path_problem(entry.path for entry in files)
+    by_path = [(entry.path, entry) for entry in entries]
+    folders = find_skill_folders((path for path, _ in by_path), within=source.path)
+    for folder, inside in group_by_folder(by_path, folders).items():
+        files = [entry for _, entry in inside]
+        problem = _find_odd_mode(files) or find_path_problem(path for path, _ in inside)
         if problem is None:
             chosen += files
         else:
@@ -95,16 +99,16 @@ def _choose_skills(source: InstallSource, entries: list[GitEntry], read: ReadBlo
 def choose_ordinary(source: InstallSource, entries: list[GitEntry]) -> Choice:
     """All ordinary files; a skill that has anything else is refused."""
     refused: dict[str, str] = {}
-    folders = find_skill_folders(entry.path for entry in entries)
+    folders = frozenset(find_skill_folders(entry.path for entry in entries))
     ordinary: list[GitEntry] = []
     for entry in entries:
         problem = _find_odd_mode([entry]) or find_path_problem((entry.path,))
         if problem is None:
             ordinary.append(entry)
             continue
-        for folder in folders:
-            if is_inside(entry.path, folder):
-                refused[folder] = problem
+        folder = find_folder(entry.path, folders)
+        if folder is not None:
+            refused[folder] = problem
     chosen = [entry for entry in ordinary if not is_inside_any(entry.path, refused)]
     _check_size(source, chosen)
     return chosen, refused

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from prowess.errors import MachineError
 from prowess.errors.install import RefusedTree, SourceFailed
@@ -22,7 +22,7 @@ from prowess.supply.install.fetch import (
     find_path_problem,
     find_problem,
     find_skill_folders,
-    is_inside,
+    group_by_folder,
     is_inside_any,
     list_private_hosts,
     watch_download,
@@ -84,8 +84,8 @@ def _load_skills(
     """The files of the skills in these folders; nothing else of the source is read."""
     wanted: dict[str, TreeFile] = {}
     refused: dict[str, str] = {}
-    for folder in folders:
-        problem = _find_excess(sizes, folder)
+    for folder, inside in group_by_folder(sizes.items(), folders).items():
+        problem = _find_excess([size for _, size in inside])
         if problem is None:
             files = _load_folder(source.location, folder)
             # A link would be copied as what it leads to, wherever that is.
@@ -99,14 +99,13 @@ def _load_skills(
 
 def _load_whole(source: InstallSource, sizes: Mapping[str, int], folders: Iterable[str]) -> _Loaded:
     """All ordinary files, except those of skills that are refused. Raises `RefusedTree`."""
-    excess = _find_excess(sizes, "")
+    excess = _find_excess(sizes.values())
     if excess is not None:
         raise RefusedTree(source.text, excess)
     files = _load_folder(source.location, "")
     refused: dict[str, str] = {}
-    for folder in folders:
-        inner = {path: file for path, file in files.items() if is_inside(path, folder)}
-        problem = find_problem(inner)
+    for folder, inside in group_by_folder(files.items(), folders).items():
+        problem = find_problem(dict(inside))
         if problem is not None:
             refused[folder] = problem
     wanted: dict[str, TreeFile] = {}
@@ -117,12 +116,11 @@ def _load_whole(source: InstallSource, sizes: Mapping[str, int], folders: Iterab
     return wanted, refused
 
 
-def _find_excess(sizes: Mapping[str, int], folder: str) -> str | None:
-    """What a folder has too much of; None if it is small enough."""
-    inside = [size for path, size in sizes.items() if is_inside(path, folder)]
-    if len(inside) > MOST_FILES:
+def _find_excess(sizes: Collection[int]) -> str | None:
+    """What files of these sizes are too much of; None if they are small and few enough."""
+    if len(sizes) > MOST_FILES:
         return f"it has more than {MOST_FILES:,} files"
-    if sum(inside) > MOST_BYTES:
+    if sum(sizes) > MOST_BYTES:
         return f"it has more than {MOST_BYTES:,} bytes"
     return None
 
