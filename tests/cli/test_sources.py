@@ -234,6 +234,18 @@ def test_remove_takes_away_an_entry_that_no_command_can_read(
     assert terminal.run("list").code == 0
 
 
+@pytest.mark.parametrize("arguments", [("add", "new", "https://a.example"), ("remove", "team")])
+def test_a_settings_file_that_is_too_large_is_not_cut_by_an_edit(
+    terminal: Terminal, arguments: tuple[str, ...]
+) -> None:
+    text = '[sources.team]\nurl = "https://b.example"\n' + "# note\n" * 150_000 + "trust = []\n"
+    file = terminal.write("home/.config/prowess/prowess.toml", text)
+    answer = terminal.run("sources", *arguments)
+    assert answer.code != 0
+    assert "the file has 1,050,052 bytes; at most 1,048,576 are read" in answer.err
+    assert file.read_text(encoding="utf-8") == text
+
+
 @pytest.mark.parametrize(
     "arguments", [("add", "x"), ("remove",), ("refresh", "x", "y"), ("remove", "x", "y")]
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from prowess.errors import MachineError, UsageError, nearest_names
+from prowess.errors import MachineError, SettingError, UsageError, nearest_names
 from prowess.machine.atomic_write import rewrite_aside
 from prowess.machine.facts import current_facts
 from prowess.machine.http_client import FetchError, check_url
@@ -86,6 +86,12 @@ def _load_text(file: str, files: FileSystem) -> str:
     if files.find_kind(file) is None:
         return ""
     try:
-        return files.read_head(file, MOST_BYTES).data.decode("utf-8")
+        head = files.read_head(file, MOST_BYTES)
+        text = head.data.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise MachineError("read", file, str(error)) from error
+    # The text is written back, and what was not read would be lost.
+    if head.size > MOST_BYTES:
+        problem = f"the file has {head.size:,} bytes; at most {MOST_BYTES:,} are read"
+        raise SettingError(file, None, None, problem)
+    return text

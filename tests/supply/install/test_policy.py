@@ -125,6 +125,14 @@ def test_a_policy_that_cannot_be_read_lets_nothing_be_installed(
     assert not (desk.project / ".agents").exists()
 
 
+def test_a_policy_that_is_too_large_lets_nothing_be_installed(tmp_path: Path) -> None:
+    # Its last line is one that a part of the file would not have.
+    text = "[install]\n" + "# note\n" * 150_000 + 'sources = ["acme/*"]\n'
+    (tmp_path / "policy.toml").write_text(text)
+    with pytest.raises(InvalidPolicy, match=r"it has 1,050,031 bytes; at most 1,048,576 are read"):
+        load_policy(str(tmp_path))
+
+
 @pytest.mark.needs("git", "ssh-keygen")
 def test_a_commit_must_be_signed_by_an_allowed_signer(desk: Desk) -> None:
     key = make_key(desk.root / "key")

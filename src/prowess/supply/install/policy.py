@@ -124,14 +124,18 @@ def load_policy(folder: str | None) -> InstallPolicy | None:
         return None
     file = posixpath.join(folder, POLICY_NAME)
     try:
-        data = LocalFiles().read_head(file, _MOST_BYTES).data
+        head = LocalFiles().read_head(file, _MOST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         # Most machines have none.
         return None
     except OSError as error:
         raise MachineError.caused_by("read", file, error) from error
+    # What was not read may forbid the most.
+    if head.size > _MOST_BYTES:
+        problem = f"it has {head.size:,} bytes; at most {_MOST_BYTES:,} are read"
+        raise InvalidPolicy(file, problem)
     try:
-        text = data.decode("utf-8")
+        text = head.data.decode("utf-8")
     except UnicodeDecodeError:
         raise InvalidPolicy(file, "it is not UTF-8") from None
     return InstallPolicy(file, text)
