@@ -11,7 +11,7 @@ import pytest
 
 from prowess.agent import Limits, Session
 from prowess.agent.background import BackgroundTasks
-from prowess.agent.events import Event, ToolFinished, ToolStarted, Warned
+from prowess.agent.events import Event, TaskFinished, ToolFinished, ToolStarted, Warned
 from prowess.agent.jobs.values import JobLook, JobResult, Question, TurnSpec
 from prowess.agent.session_file import SessionFile, load_session
 from prowess.agent.toolset import NoCallLog
@@ -137,6 +137,32 @@ def test_a_task_that_ends_before_it_has_begun_is_still_ended() -> None:
 
     asyncio.run(play())
     assert ended == ["job"]
+
+
+def test_one_that_cannot_be_cancelled_reports_later(studio: Studio, jobs: FakeJobs) -> None:
+    def fail(id: str) -> None:
+        raise MachineError("reach the database", "jobs.db", "it is locked")
+
+    jobs.cancel = fail  # type: ignore[method-assign]
+    session = studio.open(start(), say("I wait."), say("Fine."), jobs=jobs)
+    events: list[Event] = []
+
+    def look(event: Event) -> None:
+        events.append(event)
+        if isinstance(event, ToolFinished):
+            session.interrupt()
+
+    session.run("Do it.", on_event=look)
+    (job,) = jobs.specs
+    (warning,) = pick(events, Warned)
+    assert (warning.code, job in warning.message) == ("task-not-followed", True)
+    # Nobody knows how it will end, so nothing is said of that.
+    assert pick(events, TaskFinished) == []
+    assert session.waiting_jobs == {job: "general-purpose"}
+    jobs.finish(job)
+    session.run("And now?")
+    assert any("Found." in one for one in list_prompts(list(session.messages)))
+    assert session.waiting_jobs == {}
 
 
 def test_nothing_left_is_no_new_limit(studio: Studio, jobs: FakeJobs) -> None:

@@ -222,11 +222,11 @@ class SubagentJobs:
                 seen += len(look.events)
                 self._pass_on(look.events, spending)
                 if spending.is_exhausted:
-                    return await self._stop(id, name)
+                    return await self._end(id, name, spending, seen=seen)
                 questions.ask(look.questions)
                 await asyncio.sleep(_LOOK_SECONDS)
         except asyncio.CancelledError:
-            return await self._stop(id, name)
+            return await self._end(id, name, spending, seen=seen)
         finally:
             questions.take_back()
 
@@ -250,23 +250,43 @@ class SubagentJobs:
         try:
             return await run_in_thread(lambda is_cancelled: self._runner.look(id, seen=seen))
         except MachineError as error:
-            message = (
-                f"The background task “{name}” cannot be followed: {str(error).rstrip('.')}."
-                f" Its report comes later; see `prowess jobs show {id}`."
-            )
-            self._emit(Warned(code="task-not-followed", message=message))
+            self._warn_unreachable(id, name, error)
             return _UNREACHABLE
 
-    async def _stop(self, id: str, name: str) -> LoopResult | None:
-        """End a job with its turn, or leave it to go on without this session."""
+    async def _end(self, id: str, name: str, spending: Spending, *, seen: int) -> LoopResult | None:
+        """Stop a job that was followed; how it ended, or None if that is not known.
+
+        It may end by itself in that very moment, so the database says how it ended.
+        """
+        if not await self._stop(id, name):
+            return None
+        look = await self._look(id, name, seen=seen)
+        if look is not None and look.result is None:
+            # Unreachable, or retried by somebody else: a later turn looks for its report.
+            return None
+        return self._finish(look, spending)
+
+    async def _stop(self, id: str, name: str) -> bool:
+        """End a job with its turn; False if it goes on without this session."""
         if not self._is_ended():
             message = (
                 f"The background task “{name}” is still running; see `prowess jobs show {id}`."
             )
             self._emit(Warned(code="task-goes-on", message=message))
-            return None
-        await run_in_thread(lambda is_cancelled: self._runner.cancel(id))
-        return LoopResult(status="interrupted", reason="it was ended")
+            return False
+        try:
+            await run_in_thread(lambda is_cancelled: self._runner.cancel(id))
+        except MachineError as error:
+            self._warn_unreachable(id, name, error)
+            return False
+        return True
+
+    def _warn_unreachable(self, id: str, name: str, error: MachineError) -> None:
+        message = (
+            f"The background task “{name}” cannot be followed: {str(error).rstrip('.')}."
+            f" Its report comes later; see `prowess jobs show {id}`."
+        )
+        self._emit(Warned(code="task-not-followed", message=message))
 
 
 class _Questions:

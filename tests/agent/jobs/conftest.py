@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dbos import DBOSClient
 
 from prowess.agent.jobs.client import Jobs
 from prowess.agent.jobs.values import FINISHED, Job, TurnSpec
@@ -189,6 +190,17 @@ class Yard:
     def _is_in(self, id: str, state: str) -> bool:
         assert "Traceback" not in self.log()
         return self.jobs.get(id).state == state
+
+    def let_go_before_cancel(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Let a job that is cancelled end by itself after it was looked up and before it is."""
+        cancel = DBOSClient.cancel_workflow
+
+        def cancel_late(client: DBOSClient, id: str, **options: Any) -> None:
+            self.studio.let_go()
+            self.wait(id)
+            cancel(client, id, **options)
+
+        monkeypatch.setattr(DBOSClient, "cancel_workflow", cancel_late)
 
     def log(self) -> str:
         path = self.studio.workspace.root / "worker.log"

@@ -22,7 +22,7 @@ from prowess.model.permission import ApprovalAnswer, ApprovalChoice
 from prowess.model.settings import JobSettings
 from prowess.state.job_files import make_private_file
 from tests.agent.jobs.conftest import Yard, wait_until
-from tests.agent.studio import call, pick, say
+from tests.agent.studio import SLOW, call, pick, say
 
 pytestmark = pytest.mark.slow
 WAIT = "until [ -e go ]; do sleep 0.1; done"
@@ -105,6 +105,19 @@ def test_cancel_stops_what_runs_and_retry_goes_on(yard: Yard) -> None:
         (job,) = yard.wait(id)
     assert (job.state, job.answer) == ("done", "Done.")
     assert yard.studio.read("log") == "begun\n"
+
+
+def test_a_job_that_ends_before_it_is_cancelled_has_ended(
+    local: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local.let_go_before_cancel(monkeypatch)
+    id = local.add(SLOW, say("Done."))
+    with local.worker():
+        local.wait_for(id, "running")
+        with pytest.raises(UsageError, match="has ended already: done"):
+            local.jobs.cancel(id)
+    job = local.jobs.get(id)
+    assert (job.state, job.answer) == ("done", "Done.")
 
 
 def test_a_job_that_nobody_has_begun_is_cancelled_without_a_worker(yard: Yard) -> None:

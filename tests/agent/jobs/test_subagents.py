@@ -315,6 +315,35 @@ def test_an_interrupt_ends_the_job_and_the_model_learns_of_it(local: Yard) -> No
     assert load_session(local.facts(), session.id).jobs == {}
 
 
+def test_one_that_ends_while_it_is_being_cancelled_reports_its_answer_once(
+    local: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local.let_go_before_cancel(monkeypatch)
+    answers = (start(), {**SLOW, **CHILD}, {**say("Red."), **CHILD}, say("I wait."))
+    events: list[Event] = []
+    with local.worker():
+        session = open_session(local, *answers, rules={"allow": ["Bash"]})
+
+        def look(event: Event) -> None:
+            events.append(event)
+            if isinstance(event, ToolFinished) and STARTED in event.output:
+                session.interrupt()
+
+        ended = session.run("Do it.", on_event=look)
+    assert ended.status == "interrupted"
+    (job,) = local.jobs.list_jobs()
+    assert (job.state, job.answer) == ("done", "Red.")
+    assert [(one.status, one.output) for one in pick(events, TaskFinished)] == [("done", "Red.")]
+    # Its last events were not lost.
+    assert [one.agent for one in pick(events, ToolFinished)] == ["", "general-purpose"]
+    seen = Seen("Fine.")
+    resume(local, session, seen.model)
+    reports = [one for one in list_prompts(seen.messages[0]) if "task_report" in one]
+    assert [one.count("<task_report") for one in reports] == [1]
+    assert "Red." in reports[0]
+    assert load_session(local.facts(), session.id).jobs == {}
+
+
 def test_what_the_parent_may_not_do_the_job_may_not(local: Yard) -> None:
     studio = local.studio
     studio.skill("careful", description="Careful.", **{"disallowed-tools": "Bash"})

@@ -203,14 +203,19 @@ class Jobs:
         return [_shape(one, waiting) for one in found]
 
     def cancel(self, id: str) -> Job:
-        """Cancel a job and those that belong to it; what runs is stopped within a second."""
+        """Cancel a job and those that belong to it; what runs is stopped within a second.
+
+        Raises `UsageError` for one that has ended, also where it ends in this very moment.
+        """
         job = self.get(id)
-        if job.state in FINISHED:
-            raise UsageError(f"The job {job.id} has ended already: {job.state}.")
-        self._open().cancel_workflow(job.id, cancel_children=True)
-        for one in (job, *self.list_parts(job.id)):
-            self.database.questions.drop(one.id)
-        return self.get(job.id)
+        if job.state not in FINISHED:
+            self._open().cancel_workflow(job.id, cancel_children=True)
+            for one in (job, *self.list_parts(job.id)):
+                self.database.questions.drop(one.id)
+            job = self.get(job.id)
+            if job.state == "cancelled":
+                return job
+        raise UsageError(f"The job {job.id} has ended already: {job.state}.")
 
     def retry(self, id: str) -> Job:
         """Let a job go on that was cancelled, refused or has failed."""
