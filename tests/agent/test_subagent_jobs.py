@@ -214,6 +214,26 @@ def test_one_that_is_still_being_added_is_not_reported_as_lost(
     assert not any("task_report" in one for one in list_prompts(list(session.messages)))
 
 
+def test_a_cleared_session_waits_for_no_job_also_on_disk(studio: Studio, jobs: FakeJobs) -> None:
+    session = studio.open(say("One."), say("Two."), jobs=jobs)
+    session.run("one")
+    session._transcript.note_job("1116-1", "apart")
+    session.clear()
+    assert session.waiting_jobs == {}
+    session._transcript.note_job("1116-2", "later")
+    session.close()
+    assert load_session(studio.facts, session.id).jobs == {"1116-2": "later"}
+
+
+def test_a_compacted_session_still_waits_for_its_jobs(studio: Studio, jobs: FakeJobs) -> None:
+    session = studio.open(say("One."), {"agent": "compaction", "text": "In short."}, jobs=jobs)
+    session.run("one")
+    session._transcript.note_job("1116-1", "apart")
+    assert session.run("/compact").status == "done"
+    session.close()
+    assert load_session(studio.facts, session.id).jobs == {"1116-1": "apart"}
+
+
 def test_a_terminal_that_is_gone_refuses_nothing(studio: Studio, jobs: FakeJobs) -> None:
     jobs.questions = (Question(id="1", job="1", title="Go on?"),)
 

@@ -85,6 +85,17 @@ def test_a_chat_goes_on_where_it_was(terminal, say):
     assert len(terminal.json("sessions")["sessions"]) == 2
 
 
+def test_a_cleared_chat_names_the_tasks_whose_report_does_not_come(terminal, say):
+    options = ("--model", script(terminal, {"text": "Yes."}))
+    say("hello", options=options)
+    (session,) = terminal.json("sessions")["sessions"]
+    path = terminal.home / f".local/state/prowess/sessions/{session['id']}.jsonl"
+    with path.open("a") as file:
+        file.write('{"kind":"job","job":"1116-1","name":"apart"}\n')
+    answer = say("/clear", "/clear", options=(*options, "--continue"))
+    assert answer.err.count("“apart” cannot arrive here; see `prowess jobs show 1116-1`") == 1
+
+
 def test_without_a_model_nothing_pretends_to_be_one(terminal, say):
     terminal.skill("project/.agents/skills/tides", description="Reads tide tables.", body="Read.\n")
     answer = say("read the tide tables", "/tides now", "/nothing")

@@ -184,7 +184,8 @@ class Session:
     def clear(self) -> None:
         """Forget the conversation: the next turn begins with no messages and no loaded skills.
 
-        The session goes on, also on disk. Raises `UsageError` while a turn is running.
+        The session goes on, also on disk. `waiting_jobs` keep running, but do not report any more.
+        Raises `UsageError` while a turn is running.
         """
         if self._events is not None:
             raise UsageError("The session is still working on a turn.")
@@ -484,7 +485,10 @@ class Session:
     async def _run_own_command(self, name: str, arguments: str) -> LoopResult:
         if name == "compact":
             return await self._compact(arguments)
+        lost = list_lost_reports(self._transcript.jobs)
         self._clear()
+        for warning in lost:
+            self._emit(warning)
         return self._reply("The conversation is cleared.")
 
     async def _compact(self, instructions: str) -> LoopResult:

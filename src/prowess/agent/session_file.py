@@ -97,11 +97,12 @@ class HooksRecord(_Record, frozen=True, kw_only=True, tag="hooks"):
 class HistoryRecord(_Record, frozen=True, kw_only=True, tag="history"):
     """These messages replace all before: the conversation was compacted or cleared.
 
-    `conversation` is what `Conversation.save` gave.
+    `conversation` is what `Conversation.save` gave. One that `is_cleared` waits for no job.
     """
 
     messages: msgspec.Raw
     conversation: str
+    is_cleared: bool = False
 
 
 class EndRecord(_Record, frozen=True, kw_only=True, tag="end"):
@@ -262,9 +263,13 @@ class SessionFile:
         """Write down that the model knows of every call whose outcome is unknown."""
         self._append(ToldRecord(), sync=True)
 
-    def replace_history(self, messages: bytes, conversation: str) -> None:
+    def replace_history(
+        self, messages: bytes, conversation: str, *, is_cleared: bool = False
+    ) -> None:
         """Write down messages that replace all before. Where that fails, the old ones count."""
-        record = HistoryRecord(messages=msgspec.Raw(messages), conversation=conversation)
+        record = HistoryRecord(
+            messages=msgspec.Raw(messages), conversation=conversation, is_cleared=is_cleared
+        )
         self._append(record, sync=True)
 
     def end_turn(self, end: EndRecord, messages: bytes | None = None) -> None:
@@ -376,6 +381,8 @@ def _replace_history(session: SavedSession, record: HistoryRecord) -> None:
         turn.messages = []
     session.turns[-1].messages = [record.messages]
     session.conversation = record.conversation
+    if record.is_cleared:
+        session.jobs.clear()
 
 
 def _begin_turn(record: TurnRecord) -> SavedTurn:

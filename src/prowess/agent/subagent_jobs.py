@@ -348,7 +348,7 @@ def _list_own_hooks(assignment: Assignment) -> dict[str, str]:
 
 
 def list_lost_reports(jobs: Mapping[str, str]) -> list[Warned]:
-    """What to say about the jobs of a session that runs without jobs this time."""
+    """What to say about jobs if the session runs without jobs this time, or was cleared."""
     said = "The report of background task “{}” cannot arrive here; see `prowess jobs show {}`."
     return [
         Warned(code="task-not-followed", message=said.format(name, id)) for id, name in jobs.items()

@@ -80,19 +80,22 @@ class Transcript:
         if self.jobs.pop(job, None) is not None and self._file is not None:
             self._file.note_reported(job)
 
-    def replace(self, messages: Sequence[ModelMessage], conversation: str) -> None:
+    def replace(
+        self, messages: Sequence[ModelMessage], conversation: str, *, is_cleared: bool = False
+    ) -> None:
         """Write down messages that take the place of all before; now they are those of the turn.
 
         `conversation` is what `Conversation.save` gave. Where this fails, the old ones count.
         """
         if self._file is not None:
-            self._file.replace_history(_dump(messages), conversation)
+            self._file.replace_history(_dump(messages), conversation, is_cleared=is_cleared)
         self._written, self._turn_start = list(messages), 0
 
     def clear(self, conversation: str) -> None:
-        """Forget all messages."""
-        self.replace((), conversation)
+        """Forget all messages, and the jobs whose reports belong to them."""
+        self.replace((), conversation, is_cleared=True)
         self.messages = []
+        self.jobs.clear()
 
     def end_turn(self, result: LoopResult, spent: Spending, conversation: str) -> None:
         """Write down how a turn ended. Raises `MachineError`."""

@@ -178,6 +178,25 @@ def test_one_that_still_works_is_followed_when_its_session_goes_on(local: Yard) 
     assert load_session(local.facts(), session.id).jobs == {}
 
 
+def test_a_cleared_conversation_does_not_wait_for_the_jobs_before_it(local: Yard) -> None:
+    seen = Seen("Fine.")
+    with local.worker():
+        session = leave_at_work(local)
+        (job,) = local.jobs.list_jobs()
+        events = resume(local, session, seen.model, "/clear")
+        (warning,) = pick(events, Warned)
+        assert (warning.code, job.id in warning.message) == ("task-not-followed", True)
+        # The turn ends although the job has not.
+        resume(local, session, seen.model, "And now?")
+        assert local.jobs.get(job.id).state == "running"
+        local.studio.let_go()
+        (ended,) = local.wait(job.id)
+    # Its answer is not lost.
+    assert (ended.state, ended.answer) == ("done", "Red.")
+    resume(local, session, seen.model, "More?")
+    assert list_prompts(seen.messages[-1]) == ["And now?", "More?"]
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP])
 def test_a_program_that_ends_loses_nothing(local: Yard, number: int) -> None:
     answers = (start(), {**SLOW, **CHILD}, {**say("Red."), **CHILD}, say("I wait."))
