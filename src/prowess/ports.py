@@ -7,7 +7,7 @@ lives in memory.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -205,7 +205,6 @@ after this many seconds.
 """
 
 
-@runtime_checkable
 class SlowSource(SkillSource, Protocol):
     """A source that waits for servers or programs.
 

@@ -26,7 +26,6 @@ from prowess.ports import (
     ScannedProject,
     Search,
     SkillSource,
-    SlowSource,
 )
 from prowess.profiles.places import Places
 from prowess.profiles.schema.profile import Profile
@@ -111,7 +110,8 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
         diagnostics: list[Diagnostic] = []
         statuses: list[SourceStatus] = []
         for source in self.sources:
-            if isinstance(source, SlowSource):
+            # A `SlowSource`. To ask for the class, newer versions of Python import `inspect`.
+            if hasattr(source, "begin"):
                 source.begin(search)
         for source in self.sources:
             found = source.find(search)

@@ -12,7 +12,7 @@ from prowess.errors import MachineError, ProwessError
 from prowess.model.outcome import Claim, Note, State
 from prowess.model.skill import Candidate, Document, Skill, SkillCall
 from prowess.model.source_status import SourceStatus
-from prowess.ports import Discovered, ManifestReader, Search, SkillSource, SlowSource
+from prowess.ports import Discovered, ManifestReader, Search, SkillSource
 
 
 class GuardedSource:
@@ -27,7 +27,7 @@ class GuardedSource:
         """Let the source begin, if it is one that can; a failure is reported by `find`."""
         self._failure = None
         try:
-            if isinstance(self._source, SlowSource):
+            if hasattr(self._source, "begin"):
                 self._source.begin(search)
         except Exception as error:
             self._failure = error
