@@ -25,6 +25,21 @@ def test_a_field_of_the_wrong_type_refuses_the_skill(workspace, field, state):
     assert workspace.ends(workspace.scan("qwen")) == {f"{FOLDER}/SKILL.md": state}
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("[a, b]", "a,b"),
+        ("[a, null, 1.0, true]", "a,,1,true"),
+        ("[[a, b], c]", "a,b,c"),
+        ("[{a: b}, c]", "[object Object],c"),
+    ],
+)
+def test_a_list_is_described_as_javascript_makes_text_of_it(workspace, value, text):
+    workspace.write(f"{FOLDER}/SKILL.md", f"---\nname: a\ndescription: {value}\n---\n")
+    (outcome,) = workspace.scan("qwen").outcomes
+    assert outcome.skill.description == text
+
+
 def test_the_folder_of_an_update_is_passed_over(workspace):
     workspace.skill("project/.qwen/skills/db.backup-2024")
     workspace.skill("project/.qwen/skills/x.backup-12-345", name="x")

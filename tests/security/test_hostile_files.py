@@ -104,6 +104,7 @@ ATTACKS: dict[str, Attack] = {
     "a huge number in a json header": raw(
         b'---json\n{"name": "bad", "description": "d", "version": ' + b"9" * 5_000 + b"}\n---\n"
     ),
+    "nothing but a no-break space in a broken header": header("description: d: e\nx: \u00a0"),
     "a python tag": header("description: !!python/object/apply:os.system ['true']"),
     "an unknown tag": header("description: !include /etc/passwd"),
     "a javascript header": raw(

@@ -57,6 +57,7 @@ def _read_plain(data: bytes, rules: HeaderRules, limits: ScanLimits) -> HeaderRe
     has_own_reading = rules.fallback or rules.scalar_fields
     if has_own_reading and _needs_second_look(fields, rules):
         return None
+    # Where all values are text, only these hosts make something else of them.
     if others or rules.values == "text" or not rules.dates_are_text:
         fields = _convert_values(fields, header, rules)
     return HeaderReading(fields, data=data, body_start=end + len(_CLOSING))
@@ -104,11 +105,13 @@ def _parse_checked(header: str, limits: ScanLimits) -> tuple[dict[str, Any], lis
 
 def _needs_second_look(value: dict[str, Any], rules: HeaderRules) -> bool:
     """Whether the host reads this header in another way, or refuses the type of a value."""
+    # Gemini CLI reads a header line by line unless its name and description are text.
     if rules.fallback:
         from prowess.parse.repair.fallbacks import needs_fallback
 
         if needs_fallback(value, rules):
             return True
+    # Codex refuses the whole header for a list or a mapping where it expects text.
     if not rules.scalar_fields:
         return False
     from prowess.parse.yaml.host_values import find_wrong_type
@@ -125,6 +128,7 @@ def _find_others(value: dict[Any, Any]) -> list[Any] | None:
     others = []
     for key, item in value.items():
         if type(key) is not str:
+            # As text, `1` and `true` may collide with other keys; the slow way sees to that.
             return None
         if type(item) is not str and not _is_text(item):
             others.append(item)
@@ -145,10 +149,13 @@ def _find_plain_end(data: bytes, limits: ScanLimits) -> int:
     """Where the line before a plain closing fence ends; -1 where the fences are anything else."""
     if data[: len(_OPENING)] != _OPENING:
         return -1
+    # From the end of the first line on: the closing fence of an empty header follows at once.
     end = data.find(b"\n---", len(_OPENING) - 1)
     if end < 0 or data[end : end + len(_CLOSING)] != _CLOSING:
         return -1
-    return -1 if end > limits.header_bytes > 0 else end
+    # The slow way reports how large the header is.
+    is_too_large = end > limits.header_bytes > 0
+    return -1 if is_too_large else end
 
 
 # These checks search text: in bytes, `in` first takes its operand for a number, and making the
@@ -173,8 +180,10 @@ def _differs_for_host(data: bytes, header: str, rules: HeaderRules) -> bool:
     # Claude Code closes a header at `---` in the middle of a line, too.
     if rules.close == "anywhere" and "---" in header:
         return True
+    # omp makes two spaces of a tab, also inside text.
     if rules.tabs == "spaces" and "\t" in header:
         return True
+    # The parser follows YAML 1.2, which has no merging; for it `<<` is a key like any other.
     if rules.merge_keys and "<<" in header:
         return True
     # The parser makes text of `0755`, where this host has a number.

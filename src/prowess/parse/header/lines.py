@@ -38,6 +38,7 @@ def decode(data: bytes, rules: HeaderRules = _STRICT) -> tuple[str, Diagnostic |
     try:
         return data.decode().removeprefix(mark), None
     except UnicodeDecodeError as error:
+        # Hosts replace such bytes; only Codex refuses the file for them.
         text = data.decode(errors="replace").removeprefix(mark)
         return text, _report_bytes(data, error, rules)
 
@@ -45,14 +46,16 @@ def decode(data: bytes, rules: HeaderRules = _STRICT) -> tuple[str, Diagnostic |
 def _decode_utf16(data: bytes, rules: HeaderRules) -> tuple[str, Diagnostic]:
     if rules.utf16 == "refuse":
         return "", diagnose("utf16", "The file is UTF-16; hosts only read UTF-8.")
-    encoding = "utf-16-le" if data.startswith((b"\xff\xfe", b"-\0")) else "utf-16-be"
+    is_little_endian = data.startswith((b"\xff\xfe", b"-\0"))
+    encoding = "utf-16-le" if is_little_endian else "utf-16-be"
     message = "The file is UTF-16; this host reads it, but most hosts only read UTF-8."
     finding = diagnose("utf16", message, severity=Severity.WARNING)
     return data.decode(encoding, "replace").removeprefix(_BOM), finding
 
 
 def _report_bytes(data: bytes, error: UnicodeDecodeError, rules: HeaderRules) -> Diagnostic | None:
-    was_cut = error.reason == "unexpected end of data" and len(data) % _CUT_AT == 0
+    ends_in_character = error.reason == "unexpected end of data"
+    was_cut = ends_in_character and len(data) % _CUT_AT == 0
     if was_cut:
         return None
     line = data.count(b"\n", 0, error.start) + 1
@@ -69,7 +72,9 @@ def split_lines(text: str, *, first: int = 1) -> list[Line]:
     if "\r" not in text:
         *whole, rest = text.split("\n")
         lines = [Line(number, line, "\n") for number, line in enumerate(whole, start=first)]
-        return [*lines, Line(first + len(lines), rest, "")] if rest else lines
+        if rest:
+            lines.append(Line(first + len(lines), rest, ""))
+        return lines
     lines = []
     for number, match in enumerate(_LINE.finditer(text), start=first):
         if match.end() == match.start():

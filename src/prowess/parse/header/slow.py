@@ -88,6 +88,7 @@ def _read_split(
     repaired = read_lines(lines, rules, limits)
     problem = repaired.problem
     if rules.fallback:
+        # Gemini CLI and Qwen Code have a reader of their own for what their parser rejects.
         is_read_again = problem is not None or needs_fallback(repaired.value, rules)
         if is_read_again:
             reading = read_fallback(lines, problem, body, findings, rules)
@@ -148,7 +149,9 @@ def _report_fence(split: Split, rules: HeaderRules) -> Diagnostic:
 
 def _report_language(split: Split, rules: HeaderRules) -> Diagnostic:
     language = split.text[3:].split("\n", 1)[0].strip()[:_MOST_QUOTED]
-    known = f"one of {', '.join(rules.languages)}" if rules.languages else "YAML"
+    known = "YAML"
+    if rules.languages:
+        known = f"one of {', '.join(rules.languages)}"
     message = f"The header's language is “{language}”, not {known}; headers are never evaluated."
     # Where a host accepts the name of a language, the skill loads as one without a header.
     severity = Severity.WARNING if split.language else None
@@ -168,7 +171,8 @@ def _report_closing(split: Split) -> Diagnostic:
     """Say that a header ends where its author may not have meant it to."""
     before = split.text[split.start : split.end]
     number = split.line + len(LINE_END.findall(before))
-    if not before or before[-1] in "\r\n":
+    is_at_margin = not before or before[-1] in "\r\n"
+    if is_at_margin:
         message = f"Line {number} begins with `---`, which closes the header; the rest is body."
     else:
         message = f"`---` in the middle of line {number} closes the header; the rest is body."
@@ -194,11 +198,12 @@ def _report_cuts(lines: list[Line]) -> Iterator[Diagnostic]:
 def _report_problem(
     problem: YamlProblem, lines: list[Line], severity: Severity | None
 ) -> Diagnostic:
-    line = None
+    line, where = None, ""
     if problem.line is not None and lines:
         # The parser may name the line after the last one, where it missed the end of a value.
-        line = lines[min(problem.line, len(lines)) - 1].number
-    where = f" (line {line})" if line is not None else ""
+        last = min(problem.line, len(lines))
+        line = lines[last - 1].number
+        where = f" (line {line})"
     if problem.code == "header-not-a-mapping":
         message = f"The header has no `key: value` lines: {problem.why}."
     else:

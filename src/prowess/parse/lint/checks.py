@@ -82,7 +82,8 @@ def raise_severity(findings: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     What it tolerates is an error, because not every host does; so is a value it cannot use.
     """
     for finding in findings:
-        if CODES[finding.code].tolerated or finding.code in _SERIOUS:
+        is_serious = CODES[finding.code].tolerated or finding.code in _SERIOUS
+        if is_serious:
             yield msgspec.structs.replace(finding, severity=Severity.ERROR)
         else:
             yield finding
@@ -94,7 +95,8 @@ def _check_fields(
     understood = understand(reading, default_name=folder_name, required=(), fields=fields)
     for finding in understood.diagnostics:
         # Unknown fields are left to `_check_spelling`, which knows those of every host.
-        if finding.code != "field-unknown" or finding.field not in reading.frontmatter:
+        is_unknown_field = finding.code == "field-unknown" and finding.field in reading.frontmatter
+        if not is_unknown_field:
             yield finding
     yield from _check_openclaw(reading, understood.manifest, fields)
     description = understood.description
@@ -109,6 +111,7 @@ def _check_openclaw(
     """What cannot be used of OpenClaw's fields, in every place; hosts stop at the first."""
     for place in _PLACES:
         if place in fields.openclaw_at:
+            # `understand` has read it.
             continue
         findings: list[Diagnostic] = []
         alone = msgspec.structs.replace(fields, openclaw_at=(place,))
@@ -157,6 +160,7 @@ def _check_references(split: Split, files: Files) -> Iterator[Diagnostic]:
     body = split.text[split.body :]
     seen: set[str] = set()
     for reference in find_references(body, first=_find_body_line(split), owns=owns):
+        # A body may mention a file on every line; once is enough.
         if reference.path in seen:
             continue
         seen.add(reference.path)

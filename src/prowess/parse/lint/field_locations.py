@@ -38,9 +38,12 @@ class FieldLines:
     def __init__(self, split: Split) -> None:
         header = split.text[split.start : split.end]
         self._lines = split_lines(header, first=split.line)
+        # Where the header starts on the line of its fence, that is line 1.
         self._fence = max(split.line - 1, 1) if split.end else 1
         self._tops: dict[str, int] = {}
-        find = _find_flow_key if header.lstrip().startswith("{") else find_key
+        # A header in braces, such as JSON, has its keys anywhere in a line.
+        is_flow = header.lstrip().startswith("{")
+        find = _find_flow_key if is_flow else find_key
         for index, line in enumerate(self._lines):
             key = find(line.text)
             if key is not None:
@@ -62,6 +65,7 @@ class FieldLines:
             find = self._find_item if step[0] == "[" else self._find_key
             deeper = find(step, lines.first, lines.last)
             if deeper is None:
+                # A value in brackets on one line, or one that is missing: the key above it is near.
                 break
             lines = deeper
         return self._lines[lines.at].number
@@ -80,7 +84,8 @@ class FieldLines:
     def _find_end_of_key(self, index: int, last: int) -> int:
         indent = self._measure(index)
         for below in range(index + 1, last):
-            if self._measure(below) <= indent:
+            is_deeper = self._measure(below) > indent
+            if not is_deeper:
                 return below
         return last
 
@@ -91,8 +96,8 @@ class FieldLines:
         number = int(step[1:-1])
         if number >= len(items):
             return None
-        at = items[number]
-        end = items[number + 1] if number + 1 < len(items) else last
+        at, *later = items[number:]
+        end = later[0] if later else last
         # An item's own line belongs to it: its first key is there.
         return _FieldRange(at, at, end)
 
@@ -132,7 +137,8 @@ def locate_in_file(
     split = split_header(text, rules)
     if rules.strip_comments:
         header = split.text[: split.body].lstrip()
-        if not text.lstrip().startswith(header):
+        has_moved = not text.lstrip().startswith(header)
+        if has_moved:
             return findings
     return locate(findings, split)
 
@@ -152,6 +158,7 @@ def _find_plainly(fields: Iterable[str], data: bytes) -> dict[str, int] | None:
     if end < 0 or not data.startswith(b"---\n"):
         return None
     header = data[:end]
+    # A CR may end a line, too, and a comment may be stripped before lines are counted.
     if b"\r" in header or b"<!--" in header:
         return None
     lines: dict[str, int] = {}

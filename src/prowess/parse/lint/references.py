@@ -72,9 +72,13 @@ class _CodeBlock(NamedTuple):
     deepest: int
 
     def closes_with(self, text: str, mark: re.Match[str] | None) -> bool:
+        """Whether a line ends the block: a fence at least as long as its own, and nothing else."""
         if mark is None or not mark[2].startswith(self.fence):
             return False
-        return len(mark[1]) <= self.deepest and not text.strip(" \t`~")
+        is_too_deep = len(mark[1]) > self.deepest
+        # After a closing fence there is no language; with one it is a line of the block.
+        has_text = text.strip(" \t`~") != ""
+        return not is_too_deep and not has_text
 
 
 def _owns_nothing(folder: str) -> bool:
@@ -128,7 +132,8 @@ def _find_in_prose(text: str, number: int, owns: Owns) -> Iterator[FileReference
             yield _refer(path, number)
     for span in _CODE.finditer(text):
         code = span[2].strip()
-        if _LONE_PAGE.fullmatch(code) and not _PLACEHOLDER.search(code):
+        is_lone_page = _LONE_PAGE.fullmatch(code) is not None
+        if is_lone_page and not _PLACEHOLDER.search(code):
             yield _refer(code, number)
         yield from _find_words(code, number, owns)
 
@@ -136,12 +141,16 @@ def _find_in_prose(text: str, number: int, owns: Owns) -> Iterator[FileReference
 def _find_links(prose: str, number: int) -> Iterator[FileReference]:
     """The files that links lead to; addresses and examples such as `path/to/file` are none."""
     for target in _find_targets(prose):
+        # Markdown has `<…>` around a target with blanks.
         without_anchor = target.strip("<>").partition("#")[0].partition("?")[0]
         path = _FILE_SCHEME.sub("", unquote(without_anchor))
-        is_address = path.startswith("//") or _SCHEME.match(path)
-        if not path or is_address or _PLACEHOLDER.search(path):
+        if not path:
+            # A link to a heading of the same page.
             continue
-        yield _refer(path, number)
+        is_address = path.startswith("//") or _SCHEME.match(path) is not None
+        is_example = _PLACEHOLDER.search(path) is not None
+        if not is_address and not is_example:
+            yield _refer(path, number)
 
 
 def _find_targets(prose: str) -> Iterator[str]:
@@ -157,10 +166,13 @@ def _find_targets(prose: str) -> Iterator[str]:
 def _find_by_variable(text: str, number: int) -> Iterator[FileReference]:
     """Paths after a variable for the skill's folder, wherever they are."""
     for match in _FOLDER_VARIABLE.finditer(text):
+        # A dot at the end belongs to the sentence.
         path = match[1].rstrip(".")
         after = text[match.end() : match.end() + 1]
-        is_whole = after not in _CONTINUES and _has_extension(path)
-        if is_whole and not _PLACEHOLDER.search(path):
+        is_whole = after not in _CONTINUES
+        if not is_whole or not _has_extension(path):
+            continue
+        if not _PLACEHOLDER.search(path):
             yield FileReference(match[0].rstrip("."), posixpath.normpath(path), number)
 
 
@@ -171,6 +183,7 @@ def _find_words(text: str, number: int, owns: Owns) -> Iterator[FileReference]:
     for match in _PATH.finditer(text):
         before = text[match.start() - 1 : match.start()]
         after = text[match.end() : match.end() + 1]
+        # Part of an address or of a longer path is no path of its own.
         is_word = before in _BEFORE and after in _AFTER
         if is_word and _is_own_file(match[0], owns):
             yield _refer(match[0], number)
@@ -182,7 +195,9 @@ def _refer(path: str, number: int) -> FileReference:
 
 def _is_own_file(path: str, owns: Owns) -> bool:
     """Whether a path outside a link means a file of the skill, not one of the user's project."""
-    if "/" not in path or not _has_extension(path) or _PLACEHOLDER.search(path):
+    if "/" not in path or not _has_extension(path):
+        return False
+    if _PLACEHOLDER.search(path):
         return False
     names = [name for name in path.split("/") if name not in (".", "..")]
     if len(names) < 2:

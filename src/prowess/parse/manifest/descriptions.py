@@ -14,6 +14,7 @@ from prowess.parse.header.result import HeaderReading, find_short_lead
 from prowess.parse.manifest.fields import Findings
 from prowess.parse.yaml.text_values import describe, render_scalar
 from prowess.profiles.schema.header import Description, FieldRules
+from prowess.text.utf16 import count_utf16
 
 MOST_DESCRIPTION = 1024
 
@@ -40,8 +41,18 @@ def is_falsy(value: Any) -> bool:
 
 
 def join_list(items: list[Any]) -> str:
-    """A list as JavaScript makes text of it, where null is nothing."""
-    return ",".join("" if item is None else render_scalar(item) for item in items)
+    """A list as JavaScript makes text of it: null is nothing, a list in it is joined as well."""
+    return ",".join(map(_render_item, items))
+
+
+def _render_item(item: Any) -> str:
+    if item is None:
+        return ""
+    if type(item) is list:
+        return join_list(item)
+    if type(item) is dict:
+        return "[object Object]"
+    return render_scalar(item)
 
 
 def choose_description(
@@ -72,8 +83,10 @@ def choose_description(
 
 def _trim(text: str, fields: FieldRules) -> str:
     if fields.one_line:
+        # Codex makes one space of every run of white space.
         return " ".join(text.split())
     if fields.trim_line_end:
+        # Copilot takes off the last line end of a block and keeps blanks.
         return text.rstrip("\r\n")
     return text.strip() if fields.trim else text
 
@@ -109,7 +122,8 @@ def _take_scalar(value: Any, fields: FieldRules, findings: Findings, *, needed: 
     elif not is_absent(value):
         message = f"`description` is {describe(value)}, not a string; it counts as missing."
         findings.append(_report_description(message))
-    if needed and not (text or "").strip():
+    is_blank = text is None or not text.strip()
+    if needed and is_blank:
         findings.append(_report_missing_description(fields))
     return text
 
@@ -135,7 +149,9 @@ def _take_any_text(
     elif isinstance(value, (bool, int, float)):
         value = render_scalar(value)
     elif value is None:
+        # Null is no text: it is reported as missing.
         value = MISSING
+    # What is left is a mapping, which these hosts refuse as well.
     return _take_required_text(value, fields, findings, needed=needed)
 
 
@@ -176,6 +192,7 @@ def _find_fallback(
     # Copilot, in silence: for it a skill needs no description.
     if fields.body_description == "paragraphs":
         return _join_paragraphs(reading.text)
+    # Claude Code cuts a long line; for Prowess itself it is the whole line.
     is_cut = fields.body_description == "short-line"
     lead = find_short_lead(reading.text) if is_cut else reading.lead
     if lead:
@@ -196,6 +213,7 @@ def _report_missing(
     value: Any, fields: FieldRules, findings: Findings, *, needed: bool
 ) -> str | None:
     """Why a skill without any description is hidden, if it is; else it may be worth a warning."""
+    # opencode lists a skill without a description, but never offers it to the model.
     if fields.description_hidden_when_missing and value is MISSING:
         return "it has no description"
     if fields.description_from_body and not needed:
@@ -210,17 +228,19 @@ def _report_missing(
 # Crush, in Go, counts bytes; Copilot, in JavaScript, counts UTF-16 units.
 _UNITS: dict[str, Callable[[str], int]] = {
     "characters": len,
-    "utf16": lambda text: len(text.encode("utf-16-le", "surrogatepass")) // 2,
+    "utf16": count_utf16,
     "bytes": lambda text: len(text.encode("utf-8", "surrogatepass")),
 }
 
 
 def check_length(description: str, fields: FieldRules, findings: Findings) -> None:
     """Refuse a description that is longer than the host accepts."""
-    length, most = _UNITS[fields.length_units](description), fields.most_description
-    if length > most:
-        unit = "bytes" if fields.length_units == "bytes" else "characters"
-        message = f"`description` has {length:,} {unit}; this host accepts at most {most:,}."
-        findings.append(
-            diagnose("description-too-long", message, field="description", severity=Severity.ERROR)
-        )
+    measure = _UNITS[fields.length_units]
+    length, most = measure(description), fields.most_description
+    if length <= most:
+        return
+    unit = "bytes" if fields.length_units == "bytes" else "characters"
+    message = f"`description` has {length:,} {unit}; this host accepts at most {most:,}."
+    findings.append(
+        diagnose("description-too-long", message, field="description", severity=Severity.ERROR)
+    )

@@ -11,6 +11,7 @@ from prowess.diagnostics import Diagnostic, Severity, diagnose
 MOST_LOOKED_UP = 200
 """At most this many unknown keys of one header are compared with the known ones."""
 
+# The longest field has less than half of these; a longer key is no slip of the finger.
 _MOST_LETTERS = 64
 
 # Words of their own, however close they are to a field.
@@ -72,11 +73,16 @@ def _is_within(one: str, other: str, errors: int) -> bool:
     if errors == 0 or not one or not other:
         return len(one) + len(other) <= errors
     # The first letters differ, so one of these happened here: swapped, added, left out, replaced.
-    is_swap = len(one) > 1 and one[:2] == other[1::-1]
+    other_two_swapped = other[1::-1]
+    is_swap = len(one) > 1 and one[:2] == other_two_swapped
     if is_swap and _is_within(one[2:], other[2:], errors - 1):
         return True
-    rests = ((one[1:], other), (one, other[1:]), (one[1:], other[1:]))
-    return any(_is_within(left, right, errors - 1) for left, right in rests)
+    rest_of_one, rest_of_other = one[1:], other[1:]
+    added = (rest_of_one, other)
+    left_out = (one, rest_of_other)
+    replaced = (rest_of_one, rest_of_other)
+    pairs = (added, left_out, replaced)
+    return any(_is_within(left, right, errors - 1) for left, right in pairs)
 
 
 def report_misspelt(

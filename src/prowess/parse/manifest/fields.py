@@ -73,6 +73,7 @@ def _read_flag(key: str, value: Any, fields: FieldRules, findings: Findings) -> 
         return bool(value)
     if value is None:
         return None
+    # For omp, Copilot and pi the text “true” sets no flag.
     if fields.flags_need_booleans:
         _report_value(key, value, "true or false", findings)
         return None
@@ -124,6 +125,7 @@ def _read_words(*words: str, or_number: bool = False) -> ReadField:
         word = (text or "").strip().lower()
         if word in words:
             return word
+        # Nothing and blanks are a field that was left empty, which is no mistake.
         if word:
             _report_value(key, value, allowed, findings)
         return None
@@ -254,13 +256,15 @@ def read_manifest(
         else:
             values[field.attribute] = read(key, value, fields, findings)
     if others:
-        # Whether OpenClaw's keys count or not, they are no misspelt ones.
+        # Whether OpenClaw's keys count or not, they are not misspelt.
         unknown = [key for key in others if key not in OPENCLAW_KEYS]
         report_misspelt(unknown[:MOST_LOOKED_UP], FIELD_NAMES, findings)
     if "arguments" in values:
         _separate_declared(values)
     metadata = values.get("metadata") or {}
-    if (others or metadata) and _has_openclaw(others, metadata, fields):
+    # Most headers have neither, and need no call.
+    may_have_openclaw = others or metadata
+    if may_have_openclaw and _has_openclaw(others, metadata, fields):
         values.update(read_openclaw(frontmatter, metadata, fields, findings))
     return Manifest(**values), tuple(findings)
 

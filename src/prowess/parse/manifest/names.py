@@ -65,6 +65,7 @@ def understand(
     `empty_description` replaces that of the rules.
     """
     frontmatter = reading.frontmatter
+    # Claude Code only: a list as the name is text there.
     if fields.joined_lists:
         frontmatter = _join_lists(frontmatter, fields.joined_lists)
     manifest, field_findings = read_manifest(frontmatter, fields=fields)
@@ -87,10 +88,11 @@ def understand(
         _check_standard(reading, name, default_name, description, manifest, fields, findings)
     else:
         _check_leniently(reading, name, default_name, manifest, fields, findings)
-    # Nearly every header is in order, and a scan need not merge anything for those.
+    # Nearly every header is correct, and a scan need not merge anything for those.
     if not findings and not field_findings:
         return Understood(name, label, description, manifest, (), reading.valid, hidden)
     diagnostics = _merge(findings, field_findings)
+    # What is wrong with another field never keeps a skill from loading.
     is_refused = any(finding.severity is Severity.ERROR for finding in findings)
     valid = reading.valid and not is_refused
     return Understood(name, label, description, manifest, diagnostics, valid, hidden)
@@ -211,8 +213,9 @@ def _name_from_folder(
         label = render_scalar(value).strip()
     if label in ("", default):
         return default, None
-    is_shown = not fields.label_pattern or re.fullmatch(fields.label_pattern, label)
-    return default, label if is_shown else None
+    if fields.label_pattern and not re.fullmatch(fields.label_pattern, label):
+        return default, None
+    return default, label
 
 
 def _name_when_present(
@@ -221,6 +224,7 @@ def _name_when_present(
     if value is MISSING:
         return default, None
     name, label = _name_from_frontmatter(value, default, fields, findings)
+    # Blanks around a name are no mistake for Copilot; those inside become hyphens.
     return name.strip(), label
 
 
@@ -249,7 +253,9 @@ _SPACES = r" +"
 _RESERVED = r'[:\\/<>*?"|]'
 
 _REWRITES: dict[NameRewrite, Callable[[str], str]] = {
+    # Copilot
     "hyphenate-spaces": lambda name: re.sub(_SPACES, "-", name),
+    # Gemini CLI
     "hyphenate-reserved": lambda name: re.sub(_RESERVED, "-", name),
 }
 
@@ -290,8 +296,10 @@ def _check_host_rules(
     # Copilot, Crush and Qwen Code check the types of fields themselves.
     if fields.types or fields.relative_paths:
         _check_types(frontmatter, fields, findings)
+    # Copilot and Crush refuse a long description; others load it whole.
     if fields.most_description and description:
         check_length(description, fields, findings)
+    # Crush compares without regard to case.
     if fields.name_matches_folder and name.lower() != folder.lower():
         message = f"`name` is {describe(name)}, but the folder is {describe(folder)}."
         findings.append(diagnose("name-mismatch", message, field="name", severity=Severity.ERROR))
@@ -305,6 +313,7 @@ def _check_types(frontmatter: dict[str, Any], fields: FieldRules, findings: Find
         value = frontmatter[key]
         # The exact type: for `isinstance`, true is a number.
         is_accepted = any(type(value) in _TYPE_NAMES[name] for name in types)
+        # What was found before says more than that the type is wrong.
         is_reported = any(finding.field == key for finding in findings)
         if is_accepted or is_reported:
             continue
@@ -326,6 +335,7 @@ def _check_paths(value: Any, findings: Findings) -> None:
             findings.append(
                 diagnose("field-value", message, field="paths", severity=Severity.ERROR, hint=hint)
             )
+            # One of them is enough to refuse the skill.
             return
 
 
@@ -368,6 +378,7 @@ def is_standard(name: str) -> bool:
     """Whether the standard allows a name: 1 to 64 of a-z, 0-9 and single hyphens between them."""
     if len(name) > MOST_NAME or not name.isascii() or name != name.lower():
         return False
+    # This is also where a name ends that is empty, or has nothing but hyphens.
     if not name.replace("-", "").isalnum():
         return False
     return name[0] != "-" and name[-1] != "-" and "--" not in name

@@ -91,15 +91,18 @@ def parse_openai_file(data: bytes, file: str, limits: ScanLimits) -> OpenAIFile:
         policy = parsed.policy or _Policy()
         products = [_read_product(product) for product in policy.products or ()]
     except (ValueError, msgspec.ValidationError) as error:
+        # As in Codex: none of the file counts, and the skill loads without it.
         message = f"The file is ignored: {str(error).rstrip('.')}."
         return OpenAIFile(diagnostics=(diagnose("companion-ignored", message, file=file),))
     interface = None
     if parsed.interface is not None:
         skill_folder = posixpath.dirname(posixpath.dirname(file))
         interface = _read_interface(parsed.interface, skill_folder)
+    # An empty list restricts nothing.
+    is_for_codex = not products or _OWN_PRODUCT in products
     return OpenAIFile(
         is_hidden=policy.allow_implicit_invocation is False,
-        is_for_codex=not products or _OWN_PRODUCT in products,
+        is_for_codex=is_for_codex,
         interface=interface,
         tools=_read_tools(parsed.dependencies),
     )
@@ -121,12 +124,14 @@ def _read_product(product: str) -> str:
 
 def _read_interface(interface: _Interface, folder: str) -> dict[str, str]:
     color = _read_text(interface.brand_color, _MOST_NAME)
+    if color is not None and not _COLOR.fullmatch(color):
+        color = None
     fields = {
         "displayName": _read_text(interface.display_name, _MOST_NAME),
         "shortDescription": _read_text(interface.short_description, _MOST_TEXT),
         "iconSmall": _find_icon(interface.icon_small, folder),
         "iconLarge": _find_icon(interface.icon_large, folder),
-        "brandColor": color if color and _COLOR.fullmatch(color) else None,
+        "brandColor": color,
         "defaultPrompt": _read_text(interface.default_prompt, _MOST_TEXT),
     }
     return {name: value for name, value in fields.items() if value}
@@ -165,6 +170,7 @@ def _find_icon(value: Text, folder: str) -> str | None:
     text = render_scalar(value)
     parts = [part for part in text.split("/") if part not in ("", ".")]
     is_inside = parts[:1] == ["assets"] and len(parts) > 1
+    # Codex drops an icon with `..` in its path, even if it stays inside.
     may_leave = ".." in parts or text.startswith("/")
     if not is_inside or may_leave:
         return None

@@ -87,6 +87,7 @@ def _read_block(
         if field is None or value is None:
             continue
         attribute, read = field
+        # An earlier place counts, even where its value could not be used.
         if attribute not in values:
             values[attribute] = read(prefix + key, value, fields, findings)
 
@@ -98,7 +99,8 @@ def _find_block(
     block = metadata.get(place)
     if isinstance(block, dict):
         return block
-    if block is None or block == "":
+    is_empty = block is None or block == ""
+    if is_empty:
         return None
     # A host that only looks under `metadata` takes nothing but mappings there.
     takes_text = "top" in fields.openclaw_at
@@ -132,7 +134,8 @@ def _report_type(key: str, value: Any, expected: str, hint: str, findings: Findi
 
 def _parse_packed(value: Any) -> Any:
     """A list or a mapping that this host has made JSON text of."""
-    if not isinstance(value, str) or value[:1] not in ("[", "{"):
+    may_be_json = isinstance(value, str) and value[:1] in ("[", "{")
+    if not may_be_json:
         return value
     parsed = parse_json(value)
     return value if parsed is None else parsed
@@ -210,6 +213,7 @@ def _read_install(
     for number, recipe in enumerate(value):
         kind = _find_kind(recipe)
         if kind in _KINDS:
+            # OpenClaw takes it in upper case, too.
             recipes.append({**recipe, "kind": kind})
             continue
         field = f"{key}[{number}].kind"

@@ -126,9 +126,11 @@ class BrokenHeader:
     @cached_property
     def entries(self) -> list[HeaderEntry]:
         """The entries that cannot be parsed even alone."""
-        at_fault = None if self.thorough else self._find_at_fault()
-        if at_fault is not None:
-            return [at_fault]
+        if not self.thorough:
+            # One entry is checked in place of all: most headers have one mistake.
+            at_fault = self._find_at_fault()
+            if at_fault is not None:
+                return [at_fault]
         return [entry for entry in self.all_entries if not self._is_valid(entry)]
 
     def _find_at_fault(self) -> HeaderEntry | None:
@@ -211,7 +213,9 @@ def name_value(key: str) -> str:
 def find_key(text: str) -> str | None:
     """The key at the very start of a line, without quotes."""
     match = _TOP_KEY.match(text)
-    return match[0].rstrip(": \t").strip("\"'") if match else None
+    if match is None:
+        return None
+    return match[0].rstrip(": \t").strip("\"'")
 
 
 def split_entries(lines: Sequence[Line]) -> list[HeaderEntry]:
@@ -239,6 +243,7 @@ def find_values(lines: Sequence[Line], entry: HeaderEntry) -> Iterator[HeaderVal
         value = _find_value(lines, index, entry.last, budget)
         if value is not None:
             yield value
+            # What looks like a key in the lines of a value is part of it.
             index = value.last
         index += 1
 
@@ -267,7 +272,8 @@ def _find_value(
         return None
     column = match.end()
     rest = text[column:].strip()
-    if not rest or rest.startswith("#"):
+    has_value = rest != "" and not rest.startswith("#")
+    if not has_value:
         return None
     end = _find_end(lines, index, last, indent, rest, budget)
     below = [line.text.strip() for line in lines[index + 1 : end + 1]]
@@ -305,7 +311,8 @@ def _find_closing(
         budget.left -= len(text)
         if budget.left < 0:
             return None
-        text = text[column:] if index == first else text
+        if index == first:
+            text = text[column:]
         if brackets.close_in(text):
             return index
     return None
@@ -348,7 +355,9 @@ class Brackets:
         """Whether this closes the outermost bracket."""
         if not self.opened:
             return False
-        self.matched = self.opened.pop() == character and self.matched
+        expected = self.opened.pop()
+        if character != expected:
+            self.matched = False
         return not self.opened
 
     @property
@@ -416,13 +425,18 @@ def split_comment(text: str) -> tuple[str, str]:
     match = _COMMENT.search(text)
     if match is None or match.start() == 0:
         return text, ""
-    return text[: match.start()], text[match.start() :]
+    end = match.start()
+    return text[:end], text[end:]
 
 
 def find_cut(line: str) -> str | None:
     """What ` #` cuts off a plain value in the middle of a sentence."""
     value = line.partition(":")[2].strip()
+    # In quotes and blocks a hash is text; where a value begins with one, no sentence is cut.
     if value[:1] in ('"', "'", "|", ">", "#", ""):
         return None
     match = _HASH_IN_TEXT.search(value)
-    return value[match.end() - 1 :] if match else None
+    if match is None:
+        return None
+    hash_at = match.end() - 1
+    return value[hash_at:]

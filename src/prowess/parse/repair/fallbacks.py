@@ -63,7 +63,9 @@ def _find_line(problem: YamlProblem | None, lines: Sequence[Line]) -> int:
         return lines[0].number
     if problem.line is None:
         return 1
-    return lines[min(problem.line, len(lines)) - 1].number
+    # The parser may name the line after the last one.
+    last = min(problem.line, len(lines))
+    return lines[last - 1].number
 
 
 def _is_not_text(value: dict[str, Any]) -> bool:
@@ -85,6 +87,7 @@ def _read_name_and_description(lines: Sequence[str]) -> dict[str, Any]:
     while index < len(lines):
         line = lines[index]
         index += 1
+        # At any indentation: in Gemini CLI a `name:` below `metadata` replaces the skill's.
         if name := _NAME_LINE.fullmatch(line):
             fields["name"] = name[1].strip()
         elif description := _DESCRIPTION_LINE.fullmatch(line):
@@ -151,7 +154,8 @@ class _SimpleYaml:
 def _read_value(text: str) -> Any:
     if text in _WORDS:
         return _WORDS[text]
-    if len(text) > 1 and text[0] == text[-1] == '"':
+    is_quoted = len(text) > 1 and text[0] == text[-1] == '"'
+    if is_quoted:
         return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
     if _NUMBER.fullmatch(text):
         return make_whole(float(text))

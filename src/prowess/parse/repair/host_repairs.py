@@ -59,6 +59,7 @@ def write_blocks(broken: BrokenHeader) -> RepairedLines | None:
 def _write_blocks(broken: BrokenHeader) -> Iterator[Patch]:
     for index, line, match in match_lines(broken.original, _PLAIN_PAIR):
         key, value = match[1], match[2].strip()
+        # opencode asks for any colon, not only for one before a blank: `a:b` becomes a block, too.
         if ":" not in value or value[0] in "\"'":
             continue
         block = [line._replace(text=f"{key}: |-"), line._replace(text=f"  {value}")]
@@ -79,6 +80,7 @@ def _quote_description(broken: BrokenHeader) -> Iterator[Patch]:
         if key not in _RESCUED_FIELDS:
             continue
         value = line.text.partition(":")[2].strip()
+        # OpenClaw saves a description from any error, the other two only from a colon.
         is_rescued = key == "description" or ": " in value
         if not value or not is_rescued:
             continue
@@ -121,8 +123,10 @@ def quote_lines(broken: BrokenHeader) -> RepairedLines | None:
 def _quote_lines(broken: BrokenHeader) -> Iterator[Patch]:
     for index, line, match in match_lines(broken.lines, _ANY_PAIR):
         before, value = match[1], match[2].rstrip()
-        if value[0] in "\"'|>":
+        # A no-break space is text to the pattern, and a blank that is stripped.
+        if not value or value[0] in "\"'|>":
             continue
+        # Codex quotes brackets only where they are broken: a list that can be parsed stays one.
         begins_oddly = value[0] in "[{@`" and not is_valid_yaml(f"k: {value}\n", broken.limits)
         if ": " in value or begins_oddly:
             yield _quote(index, line, before, value, before.strip(": \t"))

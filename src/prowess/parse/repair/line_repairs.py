@@ -90,7 +90,8 @@ def _part_keys(broken: BrokenHeader) -> Iterator[Patch]:
         key = match[1]
         # Words like `Note:this` are text; fields are known, or in lower case and no key yet.
         is_new_key = key.islower() and find_key(line.text) is None
-        if key not in KNOWN_FIELDS and not is_new_key:
+        is_field = key in KNOWN_FIELDS or is_new_key
+        if not is_field:
             continue
         fixed = line._replace(text=f"{key}: {line.text[match.end() :]}")
         message = f"`{key}` is not followed by a colon and a space."
@@ -111,6 +112,7 @@ def _align_keys(broken: BrokenHeader) -> Iterator[Patch]:
         for index in range(_find_first_below(broken, entry), entry.last + 1):
             line = broken.lines[index]
             indent = len(line.text) - len(line.text.lstrip(" "))
+            # What looks like a field deeper than one that moves is part of its value.
             is_inside_field = depth > 0 and indent > depth
             key = None if is_inside_field else _find_indented_field(line.text, indent, entry)
             if key is not None:
@@ -192,6 +194,7 @@ def _list_blanks_of_block(below: dict[int, str]) -> Iterator[tuple[int, int]]:
         if first is None:
             first = indent
         if first == 0:
+            # All lines move, so that those that are deeper than the first one stay so.
             yield index, 2
         elif indent < first:
             yield index, first - indent
@@ -208,9 +211,9 @@ def _list_blanks_of_text(below: dict[int, str], rest: str) -> Iterator[tuple[int
 
 def _is_stray(text: str, *, after: str) -> bool:
     """Whether a line at the margin is neither a comment, nor an item, nor inside brackets."""
-    if not text or text[0] in " \t#":
-        return False
-    if after.startswith(("[", "{")):
+    is_indented_or_comment = text[:1] in ("", " ", "\t", "#")
+    is_in_brackets = after.startswith(("[", "{"))
+    if is_indented_or_comment or is_in_brackets:
         return False
     is_item = text == "-" or text.startswith("- ")
     # After a value on the line of the key, there cannot be a list, too.
@@ -252,7 +255,8 @@ def find_duplicates(broken: BrokenHeader) -> Iterator[Patch]:
     for key in keys:
         last = kept[key.scope, key.name]
         # A key below a dropped one is gone with it.
-        if key.first <= dropped_to or key.first == last:
+        is_gone = key.first <= dropped_to
+        if is_gone or key.first == last:
             continue
         dropped_to = key.last
         used = broken.lines[last].number
@@ -287,6 +291,7 @@ def _find_keys(broken: BrokenHeader) -> Iterator[_KeyLines]:
         indent = match.start(1)
         is_item = "-" in line.text[:indent]
         margin = line.text.index("-") if is_item else indent
+        # Keys at the same depth or deeper are complete; this line is not below them.
         while above and above[-1][0] >= margin:
             above.pop()
         if is_item:
@@ -315,9 +320,10 @@ def _find_last_below(broken: BrokenHeader, index: int, indent: int) -> int:
         text = broken.lines[later].text
         if not text.strip():
             continue
+        is_deeper = measure_indent(text) > indent
         # The items of a list may be as deep as its key.
         is_item = text[indent:].startswith("- ") and not text[:indent].strip()
-        if measure_indent(text) <= indent and not is_item:
+        if not is_deeper and not is_item:
             break
         last = later
     return last
@@ -350,6 +356,7 @@ def _report_invalid_value(line: Line, key: str) -> Diagnostic:
 
 def _render_entry(broken: BrokenHeader, entry: HeaderEntry) -> str:
     """An entry on one line, with all of its value in quotes."""
+    # A block mark says how lines are joined and is no part of the text.
     rest = BLOCK_MARK.sub("", _get_rest(broken, entry))
     below = [line.text.strip() for line in broken.lines[entry.first + 1 : entry.last + 1]]
     value = " ".join(filter(None, (rest, *below)))

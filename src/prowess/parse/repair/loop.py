@@ -139,7 +139,9 @@ def read_lines(lines: list[Line], rules: HeaderRules, limits: ScanLimits) -> Rep
     parsed = as_written = _parse(text, rules, limits)
     diagnostics: list[Diagnostic] = []
     # Every repair gets two turns, because one can uncover what another one is for.
-    rounds = 2 * len(rules.repairs) + 4 if len(lines) <= _MOST_LINES else 0
+    rounds = 2 * len(rules.repairs) + 4
+    if len(lines) > _MOST_LINES:
+        rounds = 0
     # Repairs add quotes and blanks; a text that has doubled would grow in every round.
     most_text = 2 * len(text) + 1_000
     work = _MOST_WORK
@@ -190,9 +192,12 @@ def _is_left_as_written(
     """Whether a problem is on a line that no repair has touched; then that line is to blame, and
     not the first one that the parser rejected.
     """
-    if problem is None or problem.line is None or problem.line > len(lines):
+    if problem is None or problem.line is None:
         return False
-    return lines != original and lines[problem.line - 1] in original
+    is_past_end = problem.line > len(lines)
+    if is_past_end or lines == original:
+        return False
+    return lines[problem.line - 1] in original
 
 
 def _parse(text: str, rules: HeaderRules, limits: ScanLimits) -> YamlResult:
@@ -217,14 +222,15 @@ def _is_readable(parsed: YamlResult, rules: HeaderRules) -> bool:
 
 def _find_problem(parsed: YamlResult, rules: HeaderRules) -> YamlProblem | None:
     """What keeps the host from reading a header, also if it is valid YAML."""
-    value = parsed.value
     if parsed.problem is not None:
         return parsed.problem
+    value = parsed.value
     if isinstance(value, list):
         return YamlProblem("header-not-a-mapping", "it is a list")
     # Nothing at all, such as comments only, is an empty header.
     if not isinstance(value, dict | None):
         return YamlProblem("header-not-a-mapping", "it is plain text")
+    # A parser with merge keys rejects `<<: 3`; to all others `<<` is a key.
     if rules.merge_keys and has_bad_merge(value):
         return YamlProblem("yaml-invalid", "`<<` is not followed by a mapping")
     wrong = find_wrong_type(value or {}, rules)
@@ -259,7 +265,8 @@ def _rewrite_valid_yaml(broken: BrokenHeader, rules: HeaderRules) -> RepairedLin
     """Write in another way what is valid YAML and only the native parser rejects."""
     if broken.problem.is_number:
         return apply_patches(broken.lines, _quote_number(broken))
-    if "\t" not in broken.text and not _SEPARATOR.search(broken.text):
+    may_have_blanks = "\t" in broken.text or _SEPARATOR.search(broken.text) is not None
+    if not may_have_blanks:
         return None
     return apply_patches(broken.lines, _replace_blanks(broken, rules))
 
@@ -267,7 +274,9 @@ def _rewrite_valid_yaml(broken: BrokenHeader, rules: HeaderRules) -> RepairedLin
 def _replace_blanks(broken: BrokenHeader, rules: HeaderRules) -> Iterator[Patch]:
     """Empty lines for those with tabs only, and spaces for line breaks that YAML does not know."""
     for index, line in enumerate(broken.lines):
-        if "\t" in line.text and not line.text.strip():
+        has_only_tabs = "\t" in line.text and not line.text.strip()
+        if has_only_tabs:
+            # Valid YAML, so there is nothing to report.
             yield Patch(index, index, [line._replace(text="")])
             continue
         odd = sorted({f"U+{ord(character):04X}" for character in _SEPARATOR.findall(line.text)})
@@ -305,13 +314,15 @@ def fix_header(text: str, *, rules: HeaderRules) -> tuple[str, tuple[Diagnostic,
     unchanged = text, ()
     split = split_header(text, rules)
     bad_fence = split.problem == MALFORMED
-    is_fixable = split.end > 0 and (split.problem is None or bad_fence)
+    has_fixable_fences = split.problem is None or bad_fence
+    is_fixable = split.end > 0 and has_fixable_fences
     # Where the host strips comments, the lines of the split may not be those of the file.
     if not is_fixable or not text.endswith(split.text):
         return unchanged
     header = split.text[split.start : split.end]
     limits = ScanLimits()
     if len(header) > limits.header_bytes:
+        # A scan rejects such a header, repaired or not.
         return unchanged
     lines = split_lines(header, first=split.line)
     repaired = read_lines(lines, rules, limits)

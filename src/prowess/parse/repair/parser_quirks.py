@@ -47,7 +47,8 @@ def _part_closed_values(broken: BrokenHeader) -> Iterator[Patch]:
             continue
         end = find_closed_end(value)
         closed, rest = value[:end], value[end:].strip()
-        if closed and _NEXT_PAIR.match(rest):
+        is_followed_by_pair = _NEXT_PAIR.match(rest) is not None
+        if closed and is_followed_by_pair:
             parted = [line._replace(text=f"{key}: {closed}"), line._replace(text=rest)]
             message = f"This host ends the value of `{key}` after `{closed[:40]}`."
             yield Patch(index, index, parted, _report(message, line, key))
@@ -94,8 +95,10 @@ def _find_bracketed_keys(broken: BrokenHeader) -> Iterator[_BracketedKey]:
         key, value = pair[1], pair[2]
         if value[0] not in _OPENING:
             continue
-        rest = value[find_closed_end(value) :].lstrip()
-        if rest == ":" or rest.startswith(": "):
+        end = find_closed_end(value)
+        rest = value[end:].lstrip()
+        is_key = rest == ":" or rest.startswith(": ")
+        if is_key:
             yield _BracketedKey(index, line, key, value.strip())
 
 
@@ -109,9 +112,11 @@ def _indent_brackets(broken: BrokenHeader) -> Iterator[Patch]:
     # Lines up to this one have a patch already.
     patched = -1
     for first in range(1, len(lines)):
+        if first <= patched:
+            continue
         is_below_key = _BARE_KEY.fullmatch(lines[first - 1].text) is not None
-        begins_value = is_below_key and lines[first].text.startswith(tuple(_OPENING))
-        if first <= patched or not begins_value:
+        is_bracketed = lines[first].text.startswith(tuple(_OPENING))
+        if not is_below_key or not is_bracketed:
             continue
         patched = _find_last_bracketed(lines, first)
         indented = [line._replace(text=f"  {line.text}") for line in lines[first : patched + 1]]

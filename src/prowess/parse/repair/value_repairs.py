@@ -101,7 +101,9 @@ def close_brackets(broken: BrokenHeader) -> RepairedLines | None:
 
 def _close_brackets(broken: BrokenHeader) -> Iterator[Patch]:
     for value in broken.values:
-        if value.text[0] not in "[{" or value.key in _TEXT_FIELDS:
+        is_bracketed = value.text[0] in "[{"
+        # `description: [Beta] …` is no list; `quote_hint` makes it text.
+        if not is_bracketed or value.key in _TEXT_FIELDS:
             continue
         brackets = Brackets()
         is_closed = brackets.close_in("\n".join(value.parts))
@@ -110,6 +112,7 @@ def _close_brackets(broken: BrokenHeader) -> Iterator[Patch]:
         is_cut_off = not is_closed and brackets.matched
         if not missing or not is_cut_off:
             continue
+        # With its lines indented, as they have to be below a key.
         closed = "\n  ".join(value.parts) + missing
         if not is_valid_yaml(f"k: {closed}\n", broken.limits):
             continue
@@ -130,7 +133,9 @@ def _quote_hints(broken: BrokenHeader) -> Iterator[Patch]:
         bracket = value.text[0]
         if bracket not in "[{":
             continue
-        write = write_block if value.last > value.first else quote_value
+        # A block keeps the lines apart; in quotes they would fold into one.
+        has_lines_below = value.last > value.first
+        write = write_block if has_lines_below else quote_value
         kind = "list" if bracket == "[" else "mapping"
         problem = f"begins with `{bracket}` but is not a valid {kind}"
         yield _patch(broken, value, write(broken.lines, value), "yaml-unquoted-bracket", problem)
@@ -143,7 +148,8 @@ def quote_indicator(broken: BrokenHeader) -> RepairedLines | None:
 
 def _explain_indicator(value: HeaderValue) -> str | None:
     character = value.text[0]
-    if character not in _RESERVED or BLOCK_MARK.match(value.text):
+    is_block = BLOCK_MARK.match(value.text) is not None
+    if is_block or character not in _RESERVED:
         return None
     shown = f"`{character}`" if character != "`" else "a backtick"
     return f"begins with {shown}, which is reserved in YAML"
@@ -156,9 +162,10 @@ def quote_colon(broken: BrokenHeader) -> RepairedLines | None:
 
 def _explain_colon(value: HeaderValue) -> str | None:
     first = value.text[0]
-    is_reserved = first in _RESERVED and first != ":"
     # Values that begin with a quote, a bracket or a reserved character have repairs of their own.
-    if is_reserved or first in "\"'[{":
+    is_reserved = first in _RESERVED and first != ":"
+    is_quoted_or_bracketed = first in "\"'[{"
+    if is_reserved or is_quoted_or_bracketed:
         return None
     has_colon = any(_COLON.search(part) for part in value.parts)
     if not has_colon:
@@ -202,9 +209,9 @@ def _fix_quotes(broken: BrokenHeader) -> Iterator[Patch]:
 
 def _has_text_after(text: str, quote: str, *, is_closed: bool) -> bool:
     """Whether the first quote closes before the end, as in `"a", "b"`."""
-    if f"{quote}, {quote}" in text:
-        return True
-    return not is_closed and quote in text[1:]
+    has_two_values = f"{quote}, {quote}" in text
+    closes_early = not is_closed and quote in text[1:]
+    return has_two_values or closes_early
 
 
 def _explain_quotes(parts: list[str], quote: str, *, is_closed: bool, has_comma: bool) -> str:
@@ -222,7 +229,9 @@ def _explain_quotes(parts: list[str], quote: str, *, is_closed: bool, has_comma:
 
 def _find_unescaped(text: str, quote: str) -> list[str]:
     if quote == "'":
-        return ["'"] if "'" in text.replace("''", "") else []
+        # A doubled quote is the only escape in single quotes.
+        without_escapes = text.replace("''", "")
+        return ["'"] if "'" in without_escapes else []
     return [match[0] for match in _ESCAPE.finditer(text) if not match[1]]
 
 

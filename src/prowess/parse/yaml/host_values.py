@@ -77,6 +77,7 @@ def has_bad_merge(value: Any) -> bool:
     if type(value) is not dict:
         return False
     if _MERGE in value:
+        # opencode drops a skill with `<<: 3` anywhere in its header.
         for merged in _list_merged(value):
             if type(merged) is not dict:
                 return True
@@ -100,8 +101,12 @@ def _merge(value: dict[str, Any]) -> dict[str, Any]:
 
 def _read_typed_tags(value: dict[str, Any], header: str) -> dict[str, Any]:
     """The fields, with a list for each value that its tag makes neither text nor a number."""
-    tagged = [match[1] for match in re.finditer(_TYPED_TAG, header)]
-    return {key: [item] if key in tagged else item for key, item in value.items()}
+    # opencode drops a skill whose name is `!!binary`; where text is expected, so is a list.
+    tagged = {match[1] for match in re.finditer(_TYPED_TAG, header)}
+    typed = dict(value)
+    for key in tagged & value.keys():
+        typed[key] = [value[key]]
+    return typed
 
 
 def _read_leading_zeros(value: dict[str, Any], header: str) -> dict[str, Any]:
@@ -147,7 +152,10 @@ def _restore_lines(value: dict[str, Any], header: str) -> dict[str, Any]:
             restored[key] = lines[key].text
     for key in bracketed:
         line = lines.get(key)
-        if line is not None and line.is_inline and ":" in line.text:
+        if line is None or not line.is_inline:
+            continue
+        # `[see: x]` was a sentence; `[a, b]` stays the list that it is.
+        if ":" in line.text:
             restored[key] = line.text
     return restored
 
@@ -286,7 +294,8 @@ def _list_texts(lines: Sequence[str], key: str) -> Iterator[str]:
         if _get_key(line) != key:
             continue
         text = _drop_comment(line.partition(":")[2])
-        if not text and below[:1].isspace():
+        is_below = not text and below[:1].isspace()
+        if is_below:
             text = _drop_comment(below)
         yield text
 
@@ -387,6 +396,7 @@ def _read_integer(value: str) -> int | None:
     try:
         total = _read_digits(digits)
     except ValueError:
+        # `0b_` has no digits, and Python converts at most 4,300 of them; both stay text.
         return None
     return total if abs(total) < _MOST_INTEGER else None
 

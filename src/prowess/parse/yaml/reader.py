@@ -125,6 +125,7 @@ def is_valid_yaml(text: str, limits: ScanLimits) -> bool:
     try:
         value = _parse_joined(text)
     except Exception:
+        # Whatever the parser raises means no.
         return False
     if type(value) is not dict:
         return value is None
@@ -144,10 +145,12 @@ def _parse_joined(text: str) -> Any:
         try:
             return parse_natively(text)
         except Exception as error:
-            if _BAD_ESCAPE not in str(error):
+            message = str(error)
+            if _BAD_ESCAPE not in message:
                 raise
-            joined = _join_surrogates(text, str(error))
+            joined = _join_surrogates(text, message)
             if joined == text:
+                # Half of a pair is no character.
                 raise
             text = joined
     return parse_natively(text)
@@ -185,9 +188,9 @@ def is_clean(value: Any, depth: int, *, tags: bool) -> bool:
         return False
     items = value
     if type(value) is dict:
-        items = value.values()
         if not _has_clean_keys(value, tags=tags):
             return False
+        items = value.values()
     for item in items:
         if type(item) in _COLLECTIONS and not is_clean(item, depth - 1, tags=tags):
             return False
@@ -265,7 +268,8 @@ def _find_position(message: str, text: str) -> tuple[int | None, int | None]:
     """Line and column that the parser names; some of its messages count bytes instead."""
     position = re.search(_POSITION, message)
     if position is not None:
-        return text.encode()[: int(position[1])].count(b"\n") + 1, None
+        before = text.encode()[: int(position[1])]
+        return before.count(b"\n") + 1, None
     line_and_column = re.search(_LINE_AND_COLUMN, message)
     if line_and_column is None:
         return None, None
@@ -282,8 +286,10 @@ def _clean_up(text: str, value: Any, limits: ScanLimits) -> YamlResult:
             value = parse_natively(quoted)
     depth = _get_depth(limits)
     tags: list[str] = []
+    # Without a `!` in the text, a key such as "\x21x" was written with an escape and is no tag.
+    may_have_tags = "!" in text
     try:
-        clean = _clean(value, depth, tags if "!" in text else None)
+        clean = _clean(value, depth, tags if may_have_tags else None)
     except _TooDeep:
         why = f"it is nested more than {depth} levels deep"
         return YamlResult(None, YamlProblem("yaml-nesting", why))

@@ -106,8 +106,9 @@ def make_whole(number: float) -> float:
 def describe(value: Any) -> str:
     """A value in words, short enough for a message."""
     if isinstance(value, str):
-        shown = value if len(value) <= _MOST_QUOTED else value[: _MOST_QUOTED - 1] + "…"
-        return f"“{shown}”"
+        if len(value) > _MOST_QUOTED:
+            value = value[: _MOST_QUOTED - 1] + "…"
+        return f"“{value}”"
     if isinstance(value, (bool, int, float)):
         return f"`{render_scalar(value)}`"
     for kind, name in _NAMES_OF_TYPES:
@@ -124,6 +125,7 @@ def parse_json(text: str) -> Any:
         # Fails on lone surrogates and numbers beyond 64 bits, which the cache cannot store.
         msgspec.msgpack.encode(value)
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+        # The text is a user's: the caller says what it expects in its place.
         return None
     return value
 
@@ -132,10 +134,12 @@ def parse_json5(text: str) -> Any:
     """The value of JSON or JSON5 text; None for anything else, and for what cannot be cached."""
     if len(text) > _MOST_JSON:
         return None
+    # Few skills have JSON5 in a field, so most scans do without this parser.
     import pyjson5
 
     try:
         value = pyjson5.decode(text, _MOST_JSON_DEPTH)
+        # As in `parse_json`.
         msgspec.msgpack.encode(value)
     except (pyjson5.Json5Exception, ValueError, OverflowError, RecursionError):
         return None
@@ -167,6 +171,7 @@ def split_commas(text: str) -> tuple[str, ...]:
 def _clean_words(text: str, words: list[str]) -> tuple[str, ...]:
     """The words of a text without blanks and quotes; those of a JSON list as they are there."""
     if text.startswith("["):
+        # OpenClaw makes text of every value, and JSON of a list.
         items = parse_json(text)
         is_list = isinstance(items, list) and len(items) > 0
         if is_list and all(isinstance(item, str) for item in items):
@@ -177,5 +182,6 @@ def _clean_words(text: str, words: list[str]) -> tuple[str, ...]:
 
 def strip_quotes(text: str) -> str:
     """A text without the quotes around it, whatever is between them."""
-    is_quoted = text[:1] in ("'", '"') and text[-1:] == text[:1]
+    first, last = text[:1], text[-1:]
+    is_quoted = first in ("'", '"') and last == first
     return text[1:-1] if is_quoted else text
