@@ -52,8 +52,6 @@ def find_survivors(ledger: Ledger, rules: CompactionRules, *, count: Count) -> S
     loaded = ledger.loaded
     room = rules.tokens
     for entry in loaded:
-        if not entry.text:
-            break
         survivor = _fit(entry, min(rules.per_skill, room), rules.least, count)
         if survivor is None:
             break

@@ -56,7 +56,9 @@ def list_versions(ledger: Ledger) -> dict[str, str]:
 def render_kept(kept: Iterable[Survivor], versions: Mapping[str, str]) -> str:
     """The text that gives these skills back, each marked with its version; "" for none."""
     texts = [_render(one, versions[one.name]) for one in kept]
-    return "\n\n".join((SURVIVED, *texts)) if texts else ""
+    # A skill of images alone has no text; it counts as cut, so the model may load it again.
+    given_back = list(filter(None, texts))
+    return "\n\n".join((SURVIVED, *given_back)) if given_back else ""
 
 
 def render_lost(

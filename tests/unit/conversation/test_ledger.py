@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from prowess.activate.code_skills import DefinedSkill
 from prowess.activate.ledger import Ledger, LedgerEntry, LedgerRecorder
+from prowess.adapters.compaction import render_survivors
 from prowess.errors import ProwessError
 from prowess.model.activation import SkillRequests
 from prowess.present.tokens import estimate_tokens
@@ -256,3 +257,20 @@ def test_a_skill_that_gave_more_than_text_is_not_whole_after_a_compaction(
     chat.compact()
     again = tool(name="map")
     assert (again.repeated, again.blocks) == (False, (blocks[1],))
+
+
+def test_a_skill_that_gave_no_text_does_not_take_older_ones_along(workspace: Workspace) -> None:
+    workspace.skill("project/.claude/skills/tides", body="Read the tables.")
+    skills = workspace.open("claude-code")
+    blocks = [{"type": "image", "data": "…"}]
+    skills.define(
+        DefinedSkill(name="map", description="d", get_prompt=lambda arguments, context: blocks)
+    )
+    chat = skills.conversation()
+    tool = chat.tool()
+    tool(skill="tides")
+    assert tool(skill="map").text == ""
+    given_back = render_survivors(chat)
+    assert "Read the tables." in given_back
+    assert "\n\n\n" not in given_back
+    assert [tool(skill=name).repeated for name in ("tides", "map")] == [True, False]
