@@ -91,9 +91,9 @@ class Ledger(msgspec.Struct, frozen=True):
         return Ledger(tuple(entries))
 
     def replace(self, entry: LedgerEntry) -> Ledger:
-        """The ledger with an entry in place of the latest one of the same skill."""
-        latest = {old.name: index for index, old in enumerate(self.entries)}
-        index = latest.get(entry.name)
+        """The ledger with an entry in place of the latest loaded one of the same skill."""
+        loaded = {old.name: index for index, old in enumerate(self.entries) if old.loaded}
+        index = loaded.get(entry.name)
         if index is None:
             return self.record(entry)
         return Ledger((*self.entries[:index], entry, *self.entries[index + 1 :]))
@@ -237,6 +237,7 @@ def _parse_entry(data: Any) -> LedgerEntry | None:
     try:
         return msgspec.convert(data, LedgerEntry)
     except msgspec.ValidationError:
+        # `parse_ledger` reports how many are lost.
         return None
 
 

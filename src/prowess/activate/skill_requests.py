@@ -94,7 +94,8 @@ class _RequestReader:
         return self._rules.background if declared is None else declared
 
     def read_agent(self) -> str | None:
-        agent = (self._manifest.agent or "").strip() if self._heeds("agent") else ""
+        declared = self._manifest.agent if self._heeds("agent") else None
+        agent = (declared or "").strip()
         if not self.fork:
             self._check_unused("agent", is_declared=bool(agent))
             return None

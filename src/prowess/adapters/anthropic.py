@@ -163,8 +163,10 @@ def _get_text(content: Any) -> str:
     """The first text of a result, which is where the tool puts a skill."""
     if isinstance(content, str):
         return content
-    blocks = [_as_mapping(block) for block in content or ()]
-    return next((block["text"] for block in blocks if block.get("type") == "text"), "")
+    for block in map(_as_mapping, content or ()):
+        if block.get("type") == "text":
+            return str(block["text"])
+    return ""
 
 
 def _at(context: SkillCallContext, call: Mapping[str, Any]) -> SkillCallContext:

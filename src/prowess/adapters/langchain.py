@@ -233,17 +233,20 @@ def _make_context(offer: SkillOffer, runtime: Any) -> SkillCallContext:
         # Called without a graph: nobody knows the messages.
         return SkillCallContext(conversation=conversation)
     state = runtime.state
-    messages = state["messages"] if isinstance(state, Mapping) else state
-    last = messages[-1] if messages else None
-    if isinstance(state, Mapping) and _STATE_KEY in state:
+    # The state of a graph may also be the list of messages alone.
+    is_table = isinstance(state, Mapping)
+    messages = state["messages"] if is_table else state
+    if is_table and _STATE_KEY in state:
         loaded = _read_loaded(state)
     else:
         loaded = list_loaded_skills(messages, tool=offer.load_tool.name)
-    thread = _find_thread(runtime)
+    response = ""
+    if messages:
+        response = f"{_find_thread(runtime)}#{getattr(messages[-1], 'id', None)}"
     return SkillCallContext(
         conversation=conversation,
         loaded=get_versions(loaded),
-        response=f"{thread}#{getattr(last, 'id', None)}" if last is not None else "",
+        response=response,
         call_id=runtime.tool_call_id or "",
         run=runtime,
         suspend=_interrupt if offer.suspends else None,

@@ -65,17 +65,19 @@ class SkillPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
         `applied` are the fields of headers that the library can do something about.
         """
-        asked = activation.requests
+        asked = _list_requests(activation.requests)
         refused = dict(self._list_refusals(activation))
-        for field, value in _list_requests(asked).items():
+        for field, value in asked.items():
             if value and field not in applied:
                 refused[field] = _NOT_APPLIED
+        left = {field: value for field, value in asked.items() if field not in refused}
+        effort = left.get("effort")
         granted = GrantedRequests(
-            model=None if "model" in refused else asked.model,
-            effort=None if asked.effort is None or "effort" in refused else str(asked.effort),
-            allowed_tools=() if "allowed-tools" in refused else asked.allowed_tools,
-            disallowed_tools=() if "disallowed-tools" in refused else asked.disallowed_tools,
-            fork=asked.fork and "context" not in refused,
+            model=left.get("model"),
+            effort=None if effort is None else str(effort),
+            allowed_tools=left.get("allowed-tools", ()),
+            disallowed_tools=left.get("disallowed-tools", ()),
+            fork=left.get("context", False),
         )
         findings = [_diagnose(activation, field, reason) for field, reason in refused.items()]
         return granted, tuple(findings)
@@ -85,21 +87,29 @@ class SkillPolicy(msgspec.Struct, frozen=True, kw_only=True):
         asked = activation.requests
         if asked.model is not None and asked.model not in self.models:
             yield "model", f"the policy has no model “{asked.model}”"
-        if asked.effort is not None and not self.effort:
-            yield "effort", _NOT_GRANTED
-        elif asked.effort is not None and asked.effort not in _EFFORTS:
-            yield "effort", f"“{asked.effort}” is not one of {', '.join(_EFFORTS)}"
-        if asked.allowed_tools and not self.allowed_tools:
-            yield "allowed-tools", _NOT_GRANTED
-        elif asked.allowed_tools and not activation.trusted:
-            # Or a cloned project could spare itself every question.
-            yield "allowed-tools", "the skill's project is not trusted"
+        if asked.effort is not None:
+            yield from self._refuse_effort(asked.effort)
+        if asked.allowed_tools:
+            yield from self._refuse_allowed_tools(is_trusted=activation.trusted)
         if asked.disallowed_tools and not self.disallowed_tools:
             yield "disallowed-tools", "the policy does not apply it"
         if asked.fork and not self.fork:
             yield "context", _NOT_GRANTED
         if asked.hooks:
             yield "hooks", _NOT_APPLIED
+
+    def _refuse_effort(self, effort: str | int) -> Iterator[tuple[str, str]]:
+        if not self.effort:
+            yield "effort", _NOT_GRANTED
+        elif effort not in _EFFORTS:
+            yield "effort", f"“{effort}” is not one of {', '.join(_EFFORTS)}"
+
+    def _refuse_allowed_tools(self, *, is_trusted: bool) -> Iterator[tuple[str, str]]:
+        if not self.allowed_tools:
+            yield "allowed-tools", _NOT_GRANTED
+        elif not is_trusted:
+            # Or a cloned project could spare itself every question.
+            yield "allowed-tools", "the skill's project is not trusted"
 
 
 def merge_granted(all_granted: Iterable[GrantedRequests]) -> GrantedRequests:
@@ -138,7 +148,7 @@ def _names(patterns: Iterable[str], tool: str) -> bool:
     return tool.casefold() in (pattern.casefold() for pattern in patterns)
 
 
-def _list_requests(asked: SkillRequests) -> dict[str, object]:
+def _list_requests(asked: SkillRequests) -> dict[str, Any]:
     """What a skill asks for, by the fields of its header."""
     values = (asked.model, asked.effort, asked.allowed_tools, asked.disallowed_tools, asked.fork)
     return dict(zip(FIELDS, values, strict=True))

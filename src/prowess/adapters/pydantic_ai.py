@@ -140,7 +140,8 @@ class SkillToolset(AbstractToolset[Any]):
         if output.error is not None:
             raise _translate(output) from output.error
         is_fork = output.granted is not None and output.granted.fork
-        if is_fork and ctx.agent is not None and ctx.metadata != _IN_FORK:
+        can_fork = ctx.agent is not None and ctx.metadata != _IN_FORK
+        if is_fork and can_fork:
             return await self._follow(ctx, output)
         media = [convert_block(block) for block in output.blocks]
         content: Content = [output.text, *media] if media else output.text

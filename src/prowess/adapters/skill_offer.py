@@ -399,16 +399,18 @@ class _Claims:
         try:
             yield
         except BaseException:
-            activation = output.activation
-            version = activation.version if activation is not None else ""
-            if activation is not None and not activation.repeated:
-                # The ledger has it already, but the model never gets the text.
-                context.conversation.forget(activation.name)
-            with self._lock:
-                claimed = self._by_response.get(context.response, {})
-                if claimed.get(version) == context.call_id:
-                    del claimed[version]
+            if output.activation is not None:
+                self._give_up(context, output.activation)
             raise
+
+    def _give_up(self, context: SkillCallContext, activation: Activation) -> None:
+        if not activation.repeated:
+            # The ledger has it already, but the model never gets the text.
+            context.conversation.forget(activation.name)
+        with self._lock:
+            claimed = self._by_response.get(context.response, {})
+            if claimed.get(activation.version) == context.call_id:
+                del claimed[activation.version]
 
 
 def list_loaded(answers: Iterable[str], survivors: Iterable[str] = ()) -> tuple[LoadedSkill, ...]:

@@ -68,7 +68,10 @@ class ComparedSkill(msgspec.Struct, frozen=True):
         looking = {}
         for host in self.hosts:
             outcome = self.outcomes.get(host)
-            if outcome is not None and outcome.candidate.root.disabled_by is None:
+            if outcome is None:
+                continue
+            is_kept_from_looking = outcome.candidate.root.disabled_by is not None
+            if not is_kept_from_looking:
                 looking[host] = outcome
         return looking
 
@@ -77,11 +80,11 @@ class ComparedSkill(msgspec.Struct, frozen=True):
         """How far the hosts agree."""
         looking = self.looking
         answers = {(one.name, one.state, one.candidate.location) for one in looking.values()}
-        all_look = len(looking) == len(self.hosts)
-        if all_look and len(answers) == 1:
-            return Agreement.SAME
         if len(answers) > 1:
             return Agreement.DIFFERENT
+        all_look = len(looking) == len(self.hosts)
+        if answers and all_look:
+            return Agreement.SAME
         # The author has to know that the only host that reads a file drops it.
         is_dropped = any(one.state in _DROPPED for one in looking.values())
         return Agreement.DIFFERENT if is_dropped else Agreement.NOT_READ

@@ -282,13 +282,11 @@ def _find_host_problems(
     text: str, target: Target, profile: Profile, reported: Sequence[Diagnostic]
 ) -> Iterator[_HostProblem]:
     """Why a host would not load a file, and what else it would report that was not yet."""
+    yield from _check_depth(target, profile)
     data = text.encode()
     reading = read_header(data, rules=profile.header, limits=profile.limits)
     name = posixpath.basename(target.folder)
     understood = understand(reading, default_name=name, required=(), fields=profile.fields)
-    for deep in find_too_deep(target.folder, [profile]):
-        message = f"It is {deep.depth} folders below `{deep.folder}`; {deep.most} deep is searched."
-        yield _HostProblem(diagnose("too-deep", message), refusal=True)
     findings = reading.diagnostics
     # Fields that are missing from a header that cannot be read are no problem of their own.
     if reading.valid:
@@ -304,6 +302,12 @@ def _find_host_problems(
         is_reported = any(_covers(other, finding) for other in reported)
         if not is_reported:
             yield _HostProblem(finding)
+
+
+def _check_depth(target: Target, profile: Profile) -> Iterator[_HostProblem]:
+    for deep in find_too_deep(target.folder, [profile]):
+        message = f"It is {deep.depth} folders below `{deep.folder}`; {deep.most} deep is searched."
+        yield _HostProblem(diagnose("too-deep", message), refusal=True)
 
 
 def _check_name_pattern(name: str, pattern: str) -> Iterator[_HostProblem]:

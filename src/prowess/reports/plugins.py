@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -140,8 +141,8 @@ def find_plugin(skills: Skills, name: str) -> Plugin:
     by_id = [plugin for plugin in plugins if plugin.id == name]
     matching = by_id or [plugin for plugin in plugins if plugin.name == name]
     if not matching:
-        known = [word for plugin in plugins for word in (plugin.name, plugin.id)]
-        raise UnknownPlugin(name, dict.fromkeys(known))
+        names = [(plugin.name, plugin.id) for plugin in plugins]
+        raise UnknownPlugin(name, dict.fromkeys(chain.from_iterable(names)))
     if len(matching) > 1:
         ids = ", ".join(plugin.id for plugin in matching)
         raise UsageError(f"There are several plugins named “{name}”; use one of {ids}.")
@@ -179,7 +180,9 @@ def _choose_file(skills: Skills, files: EditedFiles, *, user: bool) -> tuple[str
     switches: dict[str, PluginSwitch] = {}
     of_the_kind: list[str] = []
     for path, rule in list_settings_places(skills.profile, places):
-        switch = find_plugin_switch(rule) if may_edit(path, rule, top) else None
+        if not may_edit(path, rule, top):
+            continue
+        switch = find_plugin_switch(rule)
         if switch is None:
             continue
         switches[path] = switch
@@ -190,6 +193,10 @@ def _choose_file(skills: Skills, files: EditedFiles, *, user: bool) -> tuple[str
         raise UsageError(f"{title} has no setting for a plugin that can be edited.")
     # A host may have such a setting in files of one kind only.
     wanted = of_the_kind or list(switches)
+    existing = files.find_strongest(wanted)
+    if existing is not None:
+        return existing, switches[existing]
+    # Files of a project are read in each folder up to its top; one at the top applies to all.
     at_top = [path for path in wanted if posixpath.dirname(path) == top]
-    chosen = files.find_strongest(wanted) or (at_top or wanted)[-1]
-    return chosen, switches[chosen]
+    new = (at_top or wanted)[-1]
+    return new, switches[new]

@@ -263,14 +263,15 @@ def _find_place(skills: Skills, target: str) -> _SettingPlace | None:
 def _find_prefix(rule: SettingsFileRule, target: str) -> tuple[str, ...] | None:
     """The key that something is set below in a file; None where the file does not have it."""
     is_own = rule.refuse_unknown
-    if target == "raw":
-        # Of such a file only these keys are read; the rest belongs to another program.
-        if rule.only_keys:
-            return None
-        # A host's own file is its configuration, from the top.
-        if not is_own:
-            return ()
-    keys = rule.keys or (OWN_KEYS if is_own else {})
+    is_configuration = target == "raw"
+    # Of such a file only these keys are read; the rest belongs to another program.
+    if is_configuration and rule.only_keys:
+        return None
+    # A host's own file is its configuration, from the top.
+    if is_configuration and not is_own:
+        return ()
+    own_keys = OWN_KEYS if is_own else {}
+    keys = rule.keys or own_keys
     for key, setting in keys.items():
         if setting == target:
             return tuple(key.split("."))

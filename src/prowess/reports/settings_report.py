@@ -136,10 +136,12 @@ def _load_lines(
         text = disk.read_head(path, MOST_BYTES).data.decode("utf-8", "replace")
         # A host's whole file is configuration; in ours it has a table of its own.
         prefix = ("config",) if rule.is_own else ()
+        depth = len(prefix)
         for key, line in list_lines(text, rule.format).items():
+            is_configuration = key[:depth] == prefix
             # A later file overrides an earlier one.
-            if key[: len(prefix)] == prefix:
-                origins[key[len(prefix) :]] = Origin(path, line)
+            if is_configuration:
+                origins[key[depth:]] = Origin(path, line)
     return origins
 
 

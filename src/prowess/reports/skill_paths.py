@@ -62,25 +62,29 @@ class TargetSearch:
         missing = [path for path in paths if not self._exists(path)]
         if missing:
             raise UsageError(f"No such file or folder: {_join(missing, ', ')}")
+        found = self._find_in(paths or (".",), is_named=bool(paths))
+        if found.targets:
+            return found
+        has_wrong_name = any(note.code == "wrong-file-name" for note in found.notes)
+        if has_wrong_name:
+            # Where nothing else is found, a file with the wrong name is what was meant.
+            return FoundTargets((), tuple(map(_raise_severity, found.notes)))
+        where = _join(paths or (self._cwd,), " or ")
+        reasons = [escape_line(str(note)) for note in found.notes[:_MOST_NOTES]]
+        raise UsageError(" ".join([f"No {SKILL_FILE} found in {where}.", *reasons]))
+
+    def _find_in(self, paths: Sequence[str], *, is_named: bool) -> FoundTargets:
         # By the real file: the folders of several hosts are often symlinks to one of them.
         targets: dict[str, Target] = {}
         notes: list[Diagnostic] = []
-        for path in paths or (".",):
-            found = self._find_at(self._resolve(path), is_named=bool(paths))
+        for path in paths:
+            found = self._find_at(self._resolve(path), is_named=is_named)
             for target in found.targets:
                 real = self._files.find_real_path(target.location) or target.location
                 targets.setdefault(real, target)
             notes += found.notes
-        if targets:
-            ordered = sorted(targets.values(), key=lambda target: target.location)
-            return FoundTargets(tuple(ordered), tuple(notes))
-        has_wrong_name = any(note.code == "wrong-file-name" for note in notes)
-        if has_wrong_name:
-            # Where nothing else is found, a file with the wrong name is what was meant.
-            return FoundTargets((), tuple(map(_raise_severity, notes)))
-        where = _join(paths or (self._cwd,), " or ")
-        reasons = [escape_line(str(note)) for note in notes[:_MOST_NOTES]]
-        raise UsageError(" ".join([f"No {SKILL_FILE} found in {where}.", *reasons]))
+        ordered = sorted(targets.values(), key=lambda target: target.location)
+        return FoundTargets(tuple(ordered), tuple(notes))
 
     def _resolve(self, path: str) -> str:
         return posixpath.normpath(posixpath.join(self._cwd, path))

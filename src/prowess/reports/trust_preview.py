@@ -367,7 +367,7 @@ def _gather_servers(
     all_settings: Iterable[Settings], views: Sequence[Skills], root: str
 ) -> list[DeclaredSetting]:
     """The servers of plugins, then those of settings files."""
-    of_plugins = [server for view in views for server in _list_plugin_servers(view)]
+    of_plugins = list(chain.from_iterable(map(_list_plugin_servers, views)))
     # Someone who works in the folder of a plugin has its file as one of a project. It is one file,
     # in which the servers have no plugin in their names.
     known = {(one.origin.file, one.name.partition(":")[2]) for one in of_plugins}
@@ -420,11 +420,12 @@ def _list_sources(settings: Settings) -> Iterator[DeclaredSetting]:
 def _list_variables(settings: Settings) -> Iterator[DeclaredSetting]:
     # Only the names: a value is a secret, and the preview is shown on a screen.
     for skill, override in settings.overrides.items():
-        names = {f"env.{name}": name for name in override.env}
-        for field, name in {**names, "api_key": "api_key"}.items():
+        fields = (*(f"env.{name}" for name in override.env), "api_key")
+        for field in fields:
             key = f"overrides.{skill}.{field}"
             if settings.is_from_project(key):
-                yield DeclaredSetting(f"{skill}: {name}", settings.origin(key))
+                shown = f"{skill}: {field.removeprefix('env.')}"
+                yield DeclaredSetting(shown, settings.origin(key))
 
 
 def _sort_settings(declared: Iterable[DeclaredSetting]) -> tuple[DeclaredSetting, ...]:

@@ -162,10 +162,10 @@ def draft_body(
         return Draft((text + filling.finish(),), diagnostics=filling.diagnostics)
     kind = shell if shell is not None and shell in SHELLS else "bash"
     planner = _Planner(filling, around, embedded, shell=kind, folder=given.folder)
+    is_run = around.not_run is None
     pieces: list[str | Command] = []
     at = 0
     for command in found.commands:
-        is_run = around.not_run is None
         pieces.append(filling.fill(body[at : command.start]))
         pieces.append(planner.plan(command) if is_run else planner.mark(body, command))
         at = command.end

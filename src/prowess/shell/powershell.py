@@ -98,8 +98,9 @@ def _find_quotes(source: str, references: Sequence[Reference]) -> Iterator[tuple
             if quotes in ("comment", "escape"):
                 continue
             is_number = NUMBERED.fullmatch(source, reference.start, reference.end) is not None
-            # In single quotes a number is left to the program.
-            if not (is_number and quotes == "single"):
+            # As in bash, a number in single quotes is left to the program, such as awk.
+            is_left = is_number and quotes == "single"
+            if not is_left:
                 yield reference, quotes
 
 

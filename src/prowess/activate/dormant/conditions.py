@@ -110,8 +110,6 @@ class ConditionIndex:
         if awake and len(owners) > _MANY:
             owners -= self._find_awake(awake)
         met = [self._conditions[owner] for owner in sorted(owners)]
-        if not awake:
-            return met
         return [condition for condition in met if condition.location not in awake]
 
     def _find_awake(self, awake: frozenset[str]) -> set[int]:

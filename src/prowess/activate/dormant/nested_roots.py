@@ -56,16 +56,8 @@ def find_nested_roots(
     is skipped, and so is everything in `.git` and in folders named in `skip_names`. Where symlinks
     lead is judged when the folders are scanned, as for every root.
     """
-    paths = ntpath if platform == "win32" else posixpath
-    names = find_names_below(path, cwd, platform=platform) or []
     skipped = (_NEVER_ENTERED, *skip_names)
-    holders: list[str] = []
-    holder = cwd
-    for name in names[:-1]:
-        if name in skipped:
-            break
-        holder = paths.join(holder, name)
-        holders.append(holder)
+    holders = _list_holders(path, cwd, skipped, platform)
     new = [holder for holder in holders if holder not in watch.searched]
     if not new:
         return NestedRoots(watch)
@@ -78,6 +70,20 @@ def find_nested_roots(
         return NestedRoots(watch)
     visible = _list_visible(holders, cwd, repository or cwd, files)
     return NestedRoots(watch, tuple(root for root in roots if root.holder in visible))
+
+
+def _list_holders(path: str, cwd: str, skipped: Sequence[str], platform: str) -> list[str]:
+    """The folders from the working folder down to a file, as far as none is skipped."""
+    paths = ntpath if platform == "win32" else posixpath
+    names = find_names_below(path, cwd, platform=platform) or []
+    holders: list[str] = []
+    holder = cwd
+    for name in names[:-1]:
+        if name in skipped:
+            break
+        holder = paths.join(holder, name)
+        holders.append(holder)
+    return holders
 
 
 def _search(

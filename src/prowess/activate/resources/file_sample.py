@@ -115,6 +115,7 @@ class _Walk:
         try:
             items = self._files.list_folder(folder.path)
         except OSError:
+            # A sample without one folder is better than none; it says that there may be more.
             self.complete = False
             return []
         # In the order of the rules, because later files outrank earlier ones.
@@ -163,7 +164,9 @@ class _Walk:
     ) -> IgnoreChain | None:
         """The rules together with those of the ignore files of these names in a folder."""
         for name in names:
-            ignored = (ignored or IgnoreChain()).learn(folder, self._files.read_head, name) or None
+            chain = ignored or IgnoreChain()
+            # None where nothing is ignored, so that no file has to be compared with anything.
+            ignored = chain.learn(folder, self._files.read_head, name) or None
         return ignored
 
 

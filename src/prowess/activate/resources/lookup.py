@@ -178,15 +178,12 @@ class _Lookup:
         if base is None or real is None:
             raise self._miss(self._address.path)
         scanned = self._skill.real
-        # The folder is the one that was scanned: it holds the skill's file, or no link leads to it.
-        if scanned is not None and base not in (scanned.rpartition("/")[0], self._folder):
-            raise self._refuse_moved()
-        # A backslash in a POSIX path is an ordinary character.
-        is_windows = "\\" in base and "/" not in base
-        separator = "\\" if is_windows else "/"
-        # With the separator, or `/skills/a-secret` would count as inside `/skills/a`.
-        is_inside = real == base or real.startswith(base.rstrip(separator) + separator)
-        if not is_inside:
+        if scanned is not None:
+            # The folder that was scanned: it holds the skill's file, or no link leads to it.
+            known = (scanned.rpartition("/")[0], self._folder)
+            if base not in known:
+                raise self._refuse_moved()
+        if not _is_inside(real, base):
             problem = f"“{self._address.path}” is a symlink that points outside the skill"
             raise self._fail("outside", problem, self._address.path)
         return real
@@ -263,6 +260,14 @@ class _Lookup:
 
     def _fail(self, kind: str, problem: str, path: str) -> AddressError:
         return AddressError(self._address.url, kind, problem, path=path)
+
+
+def _is_inside(real: str, base: str) -> bool:
+    # A backslash in a POSIX path is an ordinary character.
+    is_windows = "\\" in base and "/" not in base
+    separator = "\\" if is_windows else "/"
+    # With the separator, or `/skills/a-secret` would count as inside `/skills/a`.
+    return real == base or real.startswith(base.rstrip(separator) + separator)
 
 
 def _get_name(path: str) -> str:

@@ -218,6 +218,7 @@ def _make_command(
 
 def _is_typable(manifest: Manifest, rules: CommandRules) -> bool:
     declared = manifest.user_invocable
+    # In Crush the field is false by default.
     if rules.needs_user_invocable:
         return declared is True
     is_field_known = rules.user_invocable

@@ -88,13 +88,14 @@ def _parse_slash(text: str, rest: str, commands: CommandIndex, rules: CommandRul
     if typed is None:
         return Plain(text=text)
     word, tail = typed[1], typed[2]
-    if "skill-colon" in rules.forms and word.startswith("skill:"):
+    is_behind_colon = "skill-colon" in rules.forms and word.startswith("skill:")
+    if is_behind_colon:
         named = rest.removeprefix("skill:")
         call = _find_call("skill-colon", text, named, commands, rules)
         return call or _not_a_command(text, word.removeprefix("skill:"), commands)
     call, unknown = None, word
-    has_skill_word = "skill-word" in rules.forms and word.lower() == "skill"
-    if has_skill_word and tail:
+    is_skill_word = "skill-word" in rules.forms and word.lower() == "skill"
+    if is_skill_word and tail:
         call = _find_call("skill-word", text, tail, commands, rules)
         unknown = tail.split()[0]
     # A skill may itself be called `skill`.
