@@ -121,7 +121,7 @@ def _check_list(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
 
 def _check_union(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
     first_mistakes: list[Mistake] = []
-    for alternative in get_args(kind):
+    for alternative in _list_alternatives(kind):
         mistake = next(_check(value, alternative, key), None)
         if mistake is None:
             return
@@ -196,9 +196,12 @@ def _name_list(kind: Any) -> str:
 
 
 def _name_union(kind: Any) -> str:
+    return " or ".join(map(_name_type, _list_alternatives(kind)))
+
+
+def _list_alternatives(kind: Any) -> list[Any]:
     # TOML has no null, so nobody can write the alternative None.
-    alternatives = [inner for inner in get_args(kind) if inner is not NoneType]
-    return " or ".join(map(_name_type, alternatives))
+    return [inner for inner in get_args(kind) if inner is not NoneType]
 
 
 _NAMES: dict[Shape, Callable[[Any], str]] = {

@@ -283,6 +283,11 @@ def test_a_mistake_in_a_file_says_what_was_found_what_is_allowed_and_where(
     assert mistake(text).startswith(said)
 
 
+def test_a_key_that_may_be_left_out_has_a_type_like_others() -> None:
+    said = mistake('name = "mine"\nextends = "spec"\n[fields]\nempty_description = 1.5\n')
+    assert said == "/x/mine.toml:4: `fields.empty_description` must be a string; got 1.5."
+
+
 @pytest.mark.parametrize("value", ["-3", "-0.5", "nan", "inf", "1e300", "9" * 30])
 @pytest.mark.parametrize("key", ["seconds_per_root", "file_bytes"])
 def test_a_limit_that_counts_nothing_is_a_mistake(key: str, value: str) -> None:

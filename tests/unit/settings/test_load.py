@@ -135,6 +135,15 @@ def test_the_settings_of_omp_are_read_with_their_lines():
     )
 
 
+@pytest.mark.parametrize(("value", "enabled"), [("[]", True), ("[x]", True), ("''", False)])
+def test_omp_takes_any_value_for_true_or_false_as_javascript_does(value, enabled):
+    profile = load_profile("omp")
+    files = MemoryFiles({OMP_FILE: f"skills:\n  enabled: {value}\n"})
+    settings = load_settings(profile, places_of(profile), make_facts(HOME), files)
+    assert (settings.enabled, settings.diagnostics) == (enabled, ())
+    assert settings.origin("enabled") == Origin(OMP_FILE, 2)
+
+
 def test_a_place_named_by_the_environment_is_read_instead():
     settings = load(
         OMP,

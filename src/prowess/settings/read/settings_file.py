@@ -113,7 +113,7 @@ def read_settings(
             hooks.append(value)
         elif target == DIAGNOSTICS:
             diagnostics.append(value)
-        elif len(target) == 1 and isinstance(source.data, list):
+        elif len(target) == 1 and isinstance(value, tuple):
             # Two keys of one file can fill the same list; neither is dropped.
             before, _ = values.get(target, ((), None))
             values[target] = (*before, *value), source.origin
