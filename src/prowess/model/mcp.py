@@ -95,6 +95,7 @@ def hide_url_secrets(url: str) -> str:
     if not parts.scheme:
         # A variable such as `${SERVER}`, of which only the name is known.
         return url
+    # What is before the last `@` is a user, perhaps with a password.
     host = parts.netloc.rpartition("@")[2]
     query = f"?{_MASK}" if parts.query else ""
     return f"{parts.scheme}://{host}{parts.path}{query}"

@@ -273,16 +273,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         if self.override_names == "key":
             # OpenClaw: a key takes the place of the name.
             keys = keys[:1]
-        overrides = [(key, self.overrides[key]) for key in keys if key in self.overrides]
-        for candidate, override in overrides:
+        found = [(key, self.overrides[key]) for key in keys if key in self.overrides]
+        for candidate, override in found:
             if override.is_off:
                 return candidate, override
-        return overrides[0] if overrides else None
+        return found[0] if found else None
 
     def choose_agent(self, name: str | None) -> Settings:
         """The settings as they apply to one agent; without a name, to the default agent."""
-        if not self.agent_entries:
-            return self
         name = name or self.default_agent
         entry = self.agent_entries.get(name)
         if entry is None:

@@ -44,10 +44,11 @@ class Tree(msgspec.Struct, frozen=True):
         """`sha256:` and 64 hex digits over the path, mode and digest of every file."""
         whole = hashlib.sha256()
         for path, file in sorted(self.files.items()):
-            mode = "x" if file.is_executable else "-"
+            mode = b"x" if file.is_executable else b"-"
+            # A name on Linux may be any bytes, which Python keeps as lone surrogates.
             name = path.encode("utf-8", "surrogatepass")
             # The length keeps a line break in a name from looking like another file.
-            whole.update(b"%s %s %d:%s\n" % (mode.encode(), file.sha256.encode(), len(name), name))
+            whole.update(b"%s %s %d:%s\n" % (mode, file.sha256.encode(), len(name), name))
         return f"sha256:{whole.hexdigest()}"
 
     @property
@@ -100,7 +101,9 @@ _REGISTRY_FILE = "_meta.json"
 
 def leave_out_origin(tree: Tree) -> Tree:
     """A tree without what ClawHub adds to the files of a skill's author."""
-    if not any(path in tree.files for path in ORIGIN_FILES):
+    has_origin = any(path in tree.files for path in ORIGIN_FILES)
+    if not has_origin:
+        # Without it, `_meta.json` may be a file of the author.
         return tree
     added = {*ORIGIN_FILES, _REGISTRY_FILE}
     return Tree({path: file for path, file in tree.files.items() if path not in added})

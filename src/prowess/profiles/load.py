@@ -68,7 +68,7 @@ def split_host(host: str, added: Texts | None = None) -> tuple[str, str]:
     Another name of a built-in host becomes the host's own, unless a user's profile has it.
     """
     name, _, edition = host.partition("@")
-    is_added = name in (added or ())
+    is_added = added is not None and name in added
     if not is_added:
         name = ALIASES.get(name, name)
     return name, edition or DEFAULT_EDITION
@@ -158,13 +158,15 @@ def _load_raw(
         raise _make_error(name, added, problem, "extends")
     differences = _read_differences(name, edition, raw, added)
     parent = raw.get("extends")
-    raw = {key: value for key, value in raw.items() if key != "extends" and key not in editions}
+    # Every edition is a table of its own beside those of the profile.
+    left_out = ("extends", *editions)
+    own = {key: value for key, value in raw.items() if key not in left_out}
     # Imported late: a profile from the cache is already merged.
     from prowess.profiles.merge import merge
 
     if parent is not None:
-        raw = merge(_load_parent(parent, name, added, seen), raw)
-    return merge(raw, differences)
+        own = merge(_load_parent(parent, name, added, seen), own)
+    return merge(own, differences)
 
 
 def _read_differences(name: str, edition: str, raw: RawProfile, added: Texts) -> RawProfile:
@@ -177,10 +179,9 @@ def _read_differences(name: str, edition: str, raw: RawProfile, added: Texts) ->
     if base is None:
         return differences
     others = [other for other in _read_editions(name, raw, added) if other != edition]
-    # One step only: an edition that others are based on stands for itself.
     below = raw.get(base, {}) if base in others else None
-    can_be_base = isinstance(below, dict) and "based_on" not in below
-    if below is None or not can_be_base:
+    # One step only: an edition that others are based on stands for itself.
+    if not isinstance(below, dict) or "based_on" in below:
         problem = f"must be another edition ({', '.join(others)}); got {_describe(base)}"
         raise _make_error(name, added, problem, f"{edition}.based_on")
     from prowess.profiles.merge import merge
@@ -271,6 +272,7 @@ def differing_keys(one: Profile, other: Profile) -> list[tuple[str, Any, Any]]:
 def _compare(path: tuple[str, ...], one: Any, other: Any) -> Iterable[tuple[str, Any, Any]]:
     are_tables = isinstance(one, dict) and isinstance(other, dict)
     if are_tables:
+        # Keys of both, in the order of the first.
         for key in {**one, **other}:
             yield from _compare((*path, key), one.get(key), other.get(key))
     elif one != other:

@@ -109,6 +109,7 @@ def _fill(template: str, named: Mapping[str, str], env: Mapping[str, str]) -> st
     """The template with its names filled in; None if one of them is not known."""
     if template.startswith("$"):
         variable, slash, rest = template[1:].partition("/")
+        # A variable that is empty or blank counts as not set.
         value = env.get(variable, "").strip()
         return f"{value}{slash}{rest}" if value else None
     is_known = all(name in named for name in PLACEHOLDER.findall(template))
@@ -158,12 +159,15 @@ def ancestors(places: Places, *, up_to: str, without_repository: str = "filesyst
     boundary = without_repository if is_outside else up_to
     stops = {"repository": places.repository, "home": places.home, "folder": places.cwd}
     stop = stops.get(boundary)
-    walked = [places.cwd]
-    while walked[-1] != stop:
-        parent = places.paths.dirname(walked[-1])
-        if parent == walked[-1]:
+    folder = places.cwd
+    walked = [folder]
+    while folder != stop:
+        parent = places.paths.dirname(folder)
+        # The top of the file system is its own parent.
+        if parent == folder:
             break
         walked.append(parent)
+        folder = parent
     return walked
 
 

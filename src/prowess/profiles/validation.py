@@ -81,7 +81,9 @@ def _get_shape(kind: Any) -> Shape:
         return "plain"
     if issubclass(kind, msgspec.Struct):
         return "struct"
-    return "words" if issubclass(kind, Enum) else "plain"
+    if issubclass(kind, Enum):
+        return "words"
+    return "plain"
 
 
 def _check(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
@@ -127,11 +129,11 @@ def _check_union(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
             return
         first_mistakes.append(mistake)
     # An alternative with a mistake further down is the one that was meant: the value itself fits.
-    for mistake in first_mistakes:
-        if mistake[1] != key:
-            yield mistake
-            return
-    yield _describe_mismatch(value, kind), key
+    further_down = [mistake for mistake in first_mistakes if mistake[1] != key]
+    if further_down:
+        yield further_down[0]
+    else:
+        yield _describe_mismatch(value, kind), key
 
 
 # Shapes that are checked inside: the type a value must have for that, and the function.
@@ -260,10 +262,11 @@ def _find_unknown_roots(profile: Profile) -> Iterator[Mistake]:
 def _list_named_roots(profile: Profile) -> Iterator[tuple[str, str]]:
     """The roots that a profile names, each with the key where it does."""
     for index, item in enumerate(profile.order):
+        key = f"order[{index}]"
         # Roots in a nested list are searched together.
         ids = [item] if isinstance(item, str) else item
         for id in ids:
-            yield id, f"order[{index}]"
+            yield id, key
     for index, id in enumerate(profile.conditions.below):
         yield id, f"conditions.below[{index}]"
 
@@ -279,16 +282,16 @@ def _find_unknown_settings_files(profile: Profile) -> Iterator[Mistake]:
 def _find_unknown_places(profile: Profile, key: str, rule: RootRule) -> Iterator[Mistake]:
     known = {*_BUILT_IN_PLACES, *profile.places}
     places = ", ".join(sorted(known))
-    for template in rule.at:
-        for name in PLACEHOLDER.findall(template):
-            if name not in known:
-                yield f"uses “{{{name}}}”, which is not a place; the places are {places}", key
+    # Joined, so that the placeholders of all templates are found at once.
+    for name in PLACEHOLDER.findall(" ".join(rule.at)):
+        if name not in known:
+            yield f"uses “{{{name}}}”, which is not a place; the places are {places}", key
 
 
 def _find_bad_conditions(key: str, conditions: Sequence[str]) -> Iterator[Mistake]:
+    known = ", ".join(map(_spell_condition, CONDITIONS))
     for index, condition in enumerate(conditions):
         if not _is_condition(condition):
-            known = ", ".join(map(_spell_condition, CONDITIONS))
             yield f"must be one of {known}; got “{condition}”", f"{key}[{index}]"
 
 
@@ -345,7 +348,8 @@ def find_line(text: str, key: str) -> int | None:
         # A key of an edition is below the edition's name, which `wanted` does not have.
         for candidate in (path, path[1:]):
             shared = min(len(candidate), len(wanted))
-            if shared > best_length and candidate[:shared] == wanted[:shared]:
+            leads_there = candidate[:shared] == wanted[:shared]
+            if leads_there and shared > best_length:
                 best_length, best_line = shared, number
     return best_line
 

@@ -100,7 +100,8 @@ class ScanCache(Generic[T]):
                 return {}, {}
             data = self._files.read_head(self._path, 1 << 30).data
             format, key, folders, readings = self._decoder.decode(data)
-        except (OSError, msgspec.DecodeError):
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            # The first scan of this folder, or a file that another version or a crash left.
             self._has_none = True
             return {}, {}
         if (format, key) != (_FORMAT, self.key):
@@ -212,9 +213,13 @@ class ScanCache(Generic[T]):
             self._path = None
 
     def _is_worth_writing(self) -> bool:
+        if self._has_none:
+            return True
         kept = len(self._readings) + len(self._folders)
-        gone = max(len(self._old_readings) + len(self._old_folders) - kept, 0)
-        return self._has_none or (self._made + gone) * _FEW > kept
+        kept_before = len(self._old_readings) + len(self._old_folders)
+        gone = max(kept_before - kept, 0)
+        changed = self._made + gone
+        return changed * _FEW > kept
 
 
 def _has_link(items: list[FolderItem]) -> bool:

@@ -29,6 +29,7 @@ def stamp_package(package: str) -> str:
 def _describe_folder(path: str) -> str:
     described = []
     with os.scandir(path) as listing:
+        # Sorted, because the order of a listing may differ from one start to the next.
         for item in sorted(listing, key=lambda item: item.name):
             if item.name.endswith((".py", ".toml")):
                 described.append(f"{item.name}:{_describe_file(item.stat())}")

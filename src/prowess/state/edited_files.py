@@ -28,9 +28,10 @@ class FileEdit(msgspec.Struct, frozen=True):
 def backup_folder(facts: Facts, purpose: str) -> str:
     """A new folder for backups, below the state folder; nothing is made yet."""
     moment = time.strftime("%Y-%m-%dT%H-%M-%S", time.localtime())
-    return os.path.join(
-        state_folder(facts), "backups", f"{moment}-{time.time_ns() % 10**9}-{purpose}"
-    )
+    # Two commands may start within one second.
+    fraction = time.time_ns() % 10**9
+    name = f"{moment}-{fraction}-{purpose}"
+    return os.path.join(state_folder(facts), "backups", name)
 
 
 def load_text(path: str) -> str | None:
@@ -62,11 +63,12 @@ def apply_edits(edits: Iterable[FileEdit], backups: str) -> None:
         if load_text(edit.path) != edit.old:
             raise UsageError(f"{edit.path} has changed since; nothing was written.")
     for number, edit in enumerate(wanted):
-        if edit.old is not None:
-            # The number tells apart files of one name in different folders.
-            name = f"{number:03}-{os.path.basename(edit.path)}"
-            backup = os.path.join(backups, name)
-            write_aside(backup, edit.old.encode(), mode=0o600, folder_mode=0o700)
+        if edit.old is None:
+            continue
+        # The number tells apart files of one name in different folders.
+        name = f"{number:03}-{os.path.basename(edit.path)}"
+        backup = os.path.join(backups, name)
+        write_aside(backup, edit.old.encode(), mode=0o600, folder_mode=0o700)
     for edit in wanted:
         _apply(edit)
 

@@ -76,12 +76,10 @@ class LockedSkill(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     def get_tree(self) -> Tree:
         """The files as a tree; sizes are not known."""
         programs = frozenset(self.executable)
-        return Tree(
-            {
-                path: TreeFile(digest, is_executable=path in programs)
-                for path, digest in self.files.items()
-            }
-        )
+        files: dict[str, TreeFile] = {}
+        for path, digest in self.files.items():
+            files[path] = TreeFile(digest, is_executable=path in programs)
+        return Tree(files)
 
 
 class LockContent(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +112,8 @@ class LockContent(msgspec.Struct, frozen=True, kw_only=True):
         """The same without some skills and with others."""
         replaced = {one.identity for one in (*removed, *added)}
         kept = [one for one in self.skills if one.identity not in replaced]
-        return LockContent(skills=tuple(sorted((*kept, *added), key=lambda one: one.identity)))
+        skills = sorted((*kept, *added), key=lambda one: one.identity)
+        return LockContent(skills=tuple(skills))
 
 
 class _LockDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -273,4 +272,5 @@ def _is_time(text: str) -> bool:
     try:
         return datetime.fromisoformat(text).tzinfo is not None
     except ValueError:
+        # What is no moment at all has no time zone, either.
         return False

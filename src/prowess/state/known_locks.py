@@ -99,7 +99,8 @@ class KnownLocks:
             return
 
         def put(known: list[KnownLock]) -> list[KnownLock]:
-            return [*(one for one in self._complete(known) if one.path != path), lock]
+            others = [one for one in self._complete(known) if one.path != path]
+            return [*others, lock]
 
         self._list.change(put)
 

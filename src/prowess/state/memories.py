@@ -40,7 +40,8 @@ def load_memories(facts: Facts) -> tuple[Memory, ...]:
     """
     memories = []
     for folder in FOLDERS:
-        for path in _list_files(os.path.join(facts.home, *folder.split("/"))):
+        place = os.path.join(facts.home, *folder.split("/"))
+        for path in _list_files(place):
             # None where another agent has deleted it since the folder was listed.
             text = load_text(path) or ""
             if text.strip():
@@ -53,5 +54,6 @@ def _list_files(folder: str) -> list[str]:
         with os.scandir(folder) as items:
             plain = [item.name for item in items if item.is_file(follow_symlinks=False)]
     except (FileNotFoundError, NotADirectoryError):
+        # Most users have no memories.
         return []
     return [os.path.join(folder, name) for name in sorted(plain) if name.endswith(".md")]

@@ -56,6 +56,7 @@ def _list_names(folder: str, host: str) -> list[str]:
     try:
         return sorted(name for name in os.listdir(folder) if name.endswith(".toml"))
     except (FileNotFoundError, NotADirectoryError):
+        # Most users have added none.
         return []
     except OSError as error:
         # Of no matter to someone who asked for a host that is built in.
@@ -74,10 +75,12 @@ def load_kept_profile(host: str, facts: Facts) -> Profile:
     stamp = f"{VERSION} {stamp_code()}"
     path = os.path.join(cache_folder(facts), "profiles", f"{host}.msgpack")
     try:
+        # A profile that somebody else wrote could allow anything.
         if find_other_writer(path) is not None:
             return load_profile(host)
         data = LocalFiles().read_head(path, _MOST_CACHED_BYTES).data
     except OSError:
+        # There is none yet.
         data = b""
     profile = _unpack(data, stamp)
     if profile is None:
@@ -94,7 +97,8 @@ def _unpack(data: bytes, stamp: str) -> Profile | None:
     """
     try:
         kept, checksum, packed = msgspec.msgpack.decode(data, type=tuple[str, str, bytes])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # For a damaged text msgspec raises the second.
         return None
     if kept != stamp or checksum != compute_checksum(packed):
         return None

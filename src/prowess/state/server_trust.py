@@ -58,6 +58,7 @@ def mark_trusted(
 
 
 def _is_trusted_file(file: str | None, is_trusted_folder: Callable[[str], bool]) -> bool:
+    # Only a file lies in a folder that the user can trust.
     if file is None or not os.path.isabs(file):
         return False
     # A link in a project leads to a file of another one; both must be trusted.
@@ -73,8 +74,12 @@ def _lies_in(file: str | None, project: str, home: str) -> bool:
     root = os.path.realpath(project)
     # Someone who works in their home has all their own files inside of the “project”.
     is_around_home = _is_inside(os.path.realpath(home), root)
-    return not is_around_home and _is_inside(os.path.realpath(file), root)
+    if is_around_home:
+        return False
+    return _is_inside(os.path.realpath(file), root)
 
 
 def _is_inside(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+    # `/` itself ends with a separator already.
+    prefix = folder.rstrip(os.sep) + os.sep
+    return path == folder or path.startswith(prefix)

@@ -85,6 +85,7 @@ class SkillStore:
         try:
             return sorted(f"{_PREFIX}{name}" for name in os.listdir(self._trees))
         except FileNotFoundError:
+            # Nothing was installed yet.
             return []
         except OSError as error:
             raise MachineError.caused_by("read", self._trees, error) from error
@@ -110,12 +111,14 @@ class SkillStore:
             self._keep_changed(place, digest)
             return 0
         remove_tree(place)
-        return found.size if found is not None else 0
+        return 0 if found is None else found.size
 
     def find(self, digest: str) -> Tree | None:
         """A tree with its files; None where it is missing or changed."""
         tree = find_tree(self.locate(digest))
-        return tree if tree is not None and tree.digest == digest else None
+        if tree is None or tree.digest != digest:
+            return None
+        return tree
 
     def copy(self, tree: Tree, target: str, *, digest: str = "") -> bool:
         """Copy a tree into a new folder; whether it was there and undamaged.

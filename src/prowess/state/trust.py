@@ -125,6 +125,7 @@ class TrustFile:
         """
         if skill.is_foreign:
             return False
+        # Defined in code, so the program that runs has brought it.
         if skill.file is None:
             return skill.scope in _OWN
         file = os.path.realpath(skill.file)
@@ -137,7 +138,8 @@ class TrustFile:
         if self._lies_in_store(file):
             # Installed as a link: the store belongs to no project, and nobody else writes there.
             return find_other_writer(file) is None and self.is_trusted_folder(root)
-        return all(map(self.is_trusted_folder, (root, skill.folder, os.path.dirname(file))))
+        folders = (root, skill.folder, os.path.dirname(file))
+        return all(map(self.is_trusted_folder, folders))
 
     def _lies_in_store(self, file: str) -> bool:
         return self._store is not None and file.startswith(f"{self._store}{os.sep}")
@@ -156,7 +158,9 @@ class TrustFile:
             return False
         root, _ = self.find_project(self._cwd)
         # In a “project” around the home everything of the user would be the project's.
-        return not self.is_too_wide(root) and root in _list_parents(file)
+        if self.is_too_wide(root):
+            return False
+        return root in _list_parents(file)
 
     def _is_configuration(self, file: str) -> bool:
         """Whether a file is in a hidden folder of the home, such as `~/.claude`."""
@@ -254,7 +258,9 @@ class TrustFile:
 
 def _list_parents(path: str) -> list[str]:
     parents = []
-    while os.path.dirname(path) != path:
-        path = os.path.dirname(path)
-        parents.append(path)
+    parent = os.path.dirname(path)
+    # The top of the file system is its own parent.
+    while parent != path:
+        parents.append(parent)
+        path, parent = parent, os.path.dirname(parent)
     return parents

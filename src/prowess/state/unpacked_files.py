@@ -107,7 +107,8 @@ def collect_files(files: FileSystem, folder: str) -> dict[str, bytes]:
     try:
         while waiting:
             below = waiting.pop()
-            for item in files.list_folder(f"{folder}/{below}".rstrip("/")):
+            place = f"{folder}/{below}".rstrip("/")
+            for item in files.list_folder(place):
                 path = f"{below}{item.name}"
                 if item.kind == "folder":
                     waiting.append(f"{path}/")
@@ -184,6 +185,7 @@ class PrivateUnpacker:
             with folder:
                 folder = folder.make_or_enter(part)
         with folder:
+            # Once it was made, whatever has that name must still be our own folder.
             if self._remove is not None:
                 return folder.enter(self._nonce)
             root = folder.make(self._nonce)
@@ -244,6 +246,7 @@ class _Folder:
         self.close()
 
     def _place(self, name: str) -> str:
+        # A bare name is looked up in the opened folder.
         return name if self._descriptor is not None else os.path.join(self._path, name)
 
     def enter(self, name: str) -> _Folder:
@@ -255,6 +258,7 @@ class _Folder:
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(name, flags, dir_fd=self._descriptor)
         try:
+            # What was opened is checked, and not the name, which may be another folder by now.
             _check_own(os.fstat(descriptor), path)
         except OSError:
             os.close(descriptor)
@@ -285,7 +289,8 @@ def _check_own(status: os.stat_result, path: str) -> None:
         return
     if status.st_uid != os.getuid():
         raise PermissionError(0, f"{path} belongs to another user")
-    if stat.S_IMODE(status.st_mode) & 0o077:
+    is_open_to_others = stat.S_IMODE(status.st_mode) & 0o077 != 0
+    if is_open_to_others:
         raise PermissionError(0, f"{path} can be accessed by other users")
 
 

@@ -138,7 +138,10 @@ def test_a_file_that_was_just_written_is_not_trusted(workspace: Workspace) -> No
     assert [skill.description for skill in workspace.scan(cache=True).skills] == ["bbbb"]
 
 
-@pytest.mark.parametrize("damage", [b"", b"\xff\x00garbage", b"\x93\x01\xa1x", b"x" * 100_000])
+@pytest.mark.parametrize(
+    "damage",
+    [b"", b"\xff\x00garbage", b"\x93\x01\xa1x", b"\x94\x05\xa1\xff\x80\x80", b"x" * 100_000],
+)
 def test_a_damaged_cache_counts_as_none(workspace: Workspace, aged: None, damage: bytes) -> None:
     workspace.skill("project/.claude/skills/one")
     workspace.scan(cache=True)
