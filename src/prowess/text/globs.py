@@ -192,15 +192,25 @@ def _takes(token: str, character: str) -> bool:
     return character == token[1]
 
 
+# A range of characters, or a character.
+_MEMBER = r"(?s)(?P<first>.)-(?P<last>.)|."
+
+
+def _escape_member(member: re.Match[str]) -> str:
+    # Also `&`, `|`, `~` and `-`: Python warns of two in a row, which may mean more to it one day.
+    if member["first"] is None:
+        return re.escape(member[0])
+    return f"{re.escape(member['first'])}-{re.escape(member['last'])}"
+
+
 @lru_cache(maxsize=512)
 def _compile_range(token: str) -> re.Pattern[str] | None:
     negated = token[1] in "!^"
     inner = token[1 + negated : -1]
-    for special in ("\\", "[", "^"):
-        inner = inner.replace(special, f"\\{special}")
+    members = "".join(map(_escape_member, re.finditer(_MEMBER, inner)))
     sign = "^" if negated else ""
     try:
-        return re.compile(f"[{sign}{inner}]", re.DOTALL)
+        return re.compile(f"[{sign}{members}]", re.DOTALL)
     except re.error:
         # Such as `[z-a]`.
         return None
