@@ -167,6 +167,7 @@ class LineBudget:
 
     def _cap(self, item: CatalogItem, whole: str) -> str:
         rules = self.rules
+        # Claude Code is documented to show bundled skills whole; the release cuts them, too.
         is_exempt = item.bundled and not rules.cap_bundled
         if is_exempt or not rules.per_item:
             return whole

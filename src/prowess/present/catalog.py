@@ -89,6 +89,7 @@ class _Page(msgspec.Struct, frozen=True):
 
     @property
     def frame_length(self) -> int:
+        # Claude Code, Codex, Copilot and Qwen Code count the lines, not what is around them.
         if not self.frame_counts:
             return 0
         return self.length(self.head) + self.length(self.tail)

@@ -68,6 +68,7 @@ def keep_most_used(lines: LineBudget) -> list[Choice]:
     if lines.room is None:
         return show_everything(lines)
     bundled, others = _split_bundled(lines)
+    # Names and bundled skills stay even over the budget; then nothing is left for the others.
     left = lines.room - lines.cost_of_names()
     left -= sum(lines.cost_of_text(index, lines.text(index)) for index in bundled)
     kept = set(bundled)

@@ -19,24 +19,34 @@ def find_filter(location: str, root: str, paths: PathList) -> str | None:
     is_own = root in paths.paths
     # The host takes entries as relative to the folder around the one it searches by itself.
     base = paths.base if is_own else posixpath.dirname(root)
-    by_mark: dict[str, list[str]] = {"!": [], "+": [], "-": [], "": []}
-    for entry in paths.filters:
-        mark = entry[0] if entry[0] in by_mark else ""
-        by_mark[mark].append(entry.removeprefix(mark))
     exact = _list_paths(location, base)
     # An exact path is stronger than a glob, and a refusal stronger than what is kept.
-    for mark in "-+":
-        for path in by_mark[mark]:
-            if path.removeprefix("./") in exact:
-                return f"-{path}" if mark == "-" else None
+    for entry in _list_marked("-", paths):
+        if _trim(entry) in exact:
+            return entry
+    for entry in _list_marked("+", paths):
+        if _trim(entry) in exact:
+            return None
     names = _list_names(location, base)
-    for glob in by_mark["!"]:
-        if _matches(glob, names):
-            return f"!{glob}"
+    for entry in _list_marked("!", paths):
+        if _matches(entry[1:], names):
+            return entry
     # A bare glob is about the paths of the list, not about what the host searches by itself.
-    wanted = by_mark[""] if is_own else []
+    wanted = _list_globs(paths) if is_own else []
     is_wanted = not wanted or any(_matches(glob, names) for glob in wanted)
     return None if is_wanted else wanted[0]
+
+
+def _list_marked(mark: str, paths: PathList) -> list[str]:
+    return [entry for entry in paths.filters if entry.startswith(mark)]
+
+
+def _list_globs(paths: PathList) -> list[str]:
+    return [entry for entry in paths.filters if entry[0] not in "!+-"]
+
+
+def _trim(entry: str) -> str:
+    return entry[1:].removeprefix("./")
 
 
 def _matches(glob: str, names: list[str]) -> bool:

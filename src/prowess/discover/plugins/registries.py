@@ -183,12 +183,15 @@ def _find_in_marketplaces(
     marketplaces = {marketplace for _, marketplace in wanted}
     for path in search.expand(rule):
         known = _load_list(search, path, findings)
+        # A marketplace may list hundreds of plugins, so only those that somebody names are opened.
         for name in filter(marketplaces.__contains__, known):
             folder = get_table(known, name).get("installLocation")
             if not _is_absolute(folder, search):
                 continue
             listed = open_marketplace(folder, path, rule.owner, search, rule, name=name)
-            yield from (found for found in listed or () if (found.name, name) in wanted)
+            for found in listed or ():
+                if (found.name, name) in wanted:
+                    yield found
 
 
 def open_marketplace(

@@ -65,10 +65,13 @@ class PluginSearch(msgspec.Struct, frozen=True):
 
     def load_switches(self, rule: PluginRule) -> Iterator[tuple[str, Mapping[str, bool]]]:
         """What the files of another host turn on and off, the strongest file first."""
-        paths = [path for one in rule.switches for path in self.expand_template(one, rule)]
+        paths: list[str] = []
+        for template in rule.switches:
+            paths += self.expand_template(template, rule)
         for path in dict.fromkeys(reversed(paths)):
-            enabled = get_table(find_json(self.files, path), "enabledPlugins")
-            yield path, {id: is_on for id, is_on in enabled.items() if isinstance(is_on, bool)}
+            listed = get_table(find_json(self.files, path), "enabledPlugins")
+            enabled = {id: is_on for id, is_on in listed.items() if isinstance(is_on, bool)}
+            yield path, enabled
 
     def _find_anchor(self, name: str) -> str | None:
         """The nearest folder above the working folder that has an entry, or the repository."""
