@@ -69,6 +69,7 @@ def find_context_files(
             problems += _report_kind(path, kind, files)
             continue
         real = files.find_real_path(path)
+        # CLAUDE.md may be a link to AGENTS.md; the model should not read it twice.
         if real in seen:
             continue
         escape = _find_escape(path, real, places, known, files)
@@ -81,6 +82,7 @@ def find_context_files(
         if text.strip():
             found.append(ContextFile(path, text, depth))
     problems += _report_far(walked, rules, places, files)
+    # Sorting is stable: in one folder the order of the names in the rules stays.
     found.sort(key=lambda file: -file.depth)
     looked_in = tuple(folder for folder in near if folder is not None)
     return ContextFiles(tuple(found), tuple(problems), looked_in)
@@ -182,8 +184,9 @@ def _choose_folders(rules: ContextRules, places: Places) -> list[str | None]:
     true.
     """
     is_below_home = f"{places.cwd}/".startswith(f"{places.home}/")
-    has_both = bool(places.repository) and is_below_home
-    if rules.past_repository_below_home and has_both:
+    is_repository_below_home = bool(places.repository) and is_below_home
+    # omp passes the top of such a repository, and stops before home.
+    if rules.past_repository_below_home and is_repository_below_home:
         walked = [folder for folder in ancestors(places, up_to="home") if folder != places.home]
     else:
         walked = ancestors(places, up_to=rules.up_to, without_repository=rules.without_repository)
@@ -193,6 +196,7 @@ def _choose_folders(rules: ContextRules, places: Places) -> list[str | None]:
 def _is_left_out(folder: str, rules: ContextRules) -> bool:
     if rules.hidden == "allow":
         return False
+    # omp is documented to exclude every hidden folder of the path; the release checks the last.
     segments = list(filter(None, folder.replace("\\", "/").split("/")))
     judged = segments if rules.hidden == "any-segment" else segments[-1:]
     return any(part.startswith(".") for part in judged)

@@ -65,6 +65,7 @@ class FolderSource:
             count += len(found.candidates)
             if search.reporter is not None:
                 search.reporter.progress("searching for skills", count)
+        # The host's order decides who wins, in whichever order the roots were searched.
         in_order = [by_root[position] for position in range(len(roots))]
         candidates = chain.from_iterable(found.candidates for found in in_order)
         diagnostics = chain.from_iterable(found.diagnostics for found in in_order)
@@ -91,10 +92,12 @@ class FolderSource:
 
     def _choose_folder(self, root: Root, files: FileSystem) -> Root:
         """The root, or the folder to search instead of it where it does not exist."""
+        # Codex goes by real paths, also in a root that is a link itself.
         if root.links == "real-path":
             real = files.find_real_path(root.path) or root.path
             return root if real == root.path else msgspec.structs.replace(root, path=real)
         instead = root.instead
+        # In Claude Code even an empty folder in the worktree counts as its own.
         if instead is None or files.find_kind(root.path) is not None:
             return root
         source = msgspec.structs.replace(root.source, path=instead)
@@ -113,6 +116,7 @@ class FolderSource:
         """What is in one root. What is in the folders of `plugins` is theirs, not the root's."""
         if root.path in links.refused:
             return Discovered((), (_refuse(root, links),))
+        # Most roots of a host do not exist; for those no ignore file is read.
         exists = links.roots[root.path] is not None
         ignored = self._find_ignored(root, ignores) if exists else None
         walk = Walk(
@@ -140,6 +144,7 @@ class FolderSource:
         if repository is not None:
             top = repository.rstrip("/") + "/"
             folder = paths.dirname(root.path)
+            # A root outside the repository has none of these above it.
             while f"{folder}/".startswith(top):
                 folders.append(folder)
                 folder = paths.dirname(folder)

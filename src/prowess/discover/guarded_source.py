@@ -30,6 +30,7 @@ class GuardedSource:
             if hasattr(self._source, "begin"):
                 self._source.begin(search)
         except Exception as error:
+            # Kept for `find`: a diagnostic has no other way out.
             self._failure = error
 
     def find(self, search: Search) -> Discovered:
@@ -57,6 +58,7 @@ class GuardedSource:
                 claim.skill = msgspec.structs.replace(claim.skill, loader=loader)
             return claim
         except Exception as error:
+            # Its other skills may still be readable.
             failure = self._describe(error)
             note = Note(State.INVALID, failure, rule="source-failed")
             finding = diagnose("source-failed", f"{failure}.", file=candidate.location)
@@ -72,6 +74,7 @@ class GuardedSource:
             raise
         except Exception as error:
             failure = self._describe(error)
+            # The message goes on with it: “Could not read …: the source … failed”.
             cause = failure[0].lower() + failure[1:]
             raise MachineError("read", skill.location, cause) from error
 

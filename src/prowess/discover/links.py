@@ -36,6 +36,7 @@ class LinkRules(msgspec.Struct, frozen=True):
         """Whether SKILL.md itself may be a link to this target."""
         if target is None:
             return False
+        # The only rule about files that has to know the root, for the plugin's folder.
         if root.links == "inside-plugin":
             return _is_in_plugin(self, root, target)
         return _FILE_RULES[root.links](self, folder, target)
@@ -140,6 +141,8 @@ _FOLDER_RULES: dict[str, Callable[[LinkRules, Root, str], bool]] = {
     "never": _refuse,
 }
 
+# For the file itself OpenClaw is strict where it follows any folder: SKILL.md must really be in its
+# own folder. Codex does not read one that is a link at all.
 _FILE_RULES: dict[str, Callable[[LinkRules, str | None, str], bool]] = {
     "follow": _allow,
     "real-folder": _is_in_folder,
