@@ -251,6 +251,19 @@ def test_a_terminal_that_is_gone_refuses_nothing(studio: Studio, jobs: FakeJobs)
     assert jobs.answers == []
 
 
+def test_a_question_that_nobody_here_can_answer_stays_open(studio: Studio, jobs: FakeJobs) -> None:
+    # What was under way when a worker died is asked about, whoever started the job.
+    jobs.questions = (Question(id="1", job="1", title="Go on?"),)
+    session = studio.open(start(), say("I wait."), jobs=jobs)
+    events: list[Event] = []
+    ended = session.run("Do it.", on_event=events.append)
+    (job,) = jobs.specs
+    assert [one.code for one in pick(events, Warned)] == ["task-waits"]
+    assert (ended.status, f"`prowess jobs approve {job}`" in ended.reason) == ("refused", True)
+    assert (jobs.answers, find_states(jobs)) == ([], ["works"])
+    assert session.waiting_jobs == {job: "general-purpose"}
+
+
 def test_a_kill_before_the_answer_is_kept_loses_nothing(
     studio: Studio, jobs: FakeJobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

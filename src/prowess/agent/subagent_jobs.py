@@ -39,12 +39,7 @@ from prowess.conversation.async_calls import ask_approver
 from prowess.errors import MachineError, ProwessError
 from prowess.machine.event_loop import run_in_thread
 from prowess.model.activation import SkillRequests
-from prowess.model.permission import (
-    UNANSWERED,
-    ApprovalAnswer,
-    ApprovalChoice,
-    ApprovalRequest,
-)
+from prowess.model.permission import UNANSWERED, ApprovalRequest
 from prowess.ports import Approver
 from prowess.runtime import Skills
 
@@ -52,7 +47,6 @@ _LOOK_SECONDS = 0.25
 # The session and the turn of the job are not those of whoever follows it.
 _NOT_PASSED_ON = (SessionStarted, TurnStarted, TurnEnded)
 _UNREACHABLE = JobLook()
-_NOBODY = ApprovalAnswer(ApprovalChoice.REJECT, "nobody is here to approve it")
 
 
 Block = Mapping[str, Any]
@@ -223,7 +217,10 @@ class SubagentJobs:
                 self._pass_on(look.events, spending)
                 if spending.is_exhausted:
                     return await self._end(id, name, spending, seen=seen)
-                questions.ask(look.questions)
+                if not questions.ask(look.questions):
+                    # The question stays open, and a turn without an approver would wait forever.
+                    self._warn_waiting(id, name)
+                    return None
                 await asyncio.sleep(_LOOK_SECONDS)
         except asyncio.CancelledError:
             return await self._end(id, name, spending, seen=seen)
@@ -281,6 +278,14 @@ class SubagentJobs:
             return False
         return True
 
+    def _warn_waiting(self, id: str, name: str) -> None:
+        """Say that a job waits for an approval that nobody here can give."""
+        message = (
+            f"The background task “{name}” waits for an approval; run `prowess jobs approve {id}`."
+        )
+        self._emit(Warned(code="task-waits", message=message))
+        self._note_refusal(message)
+
     def _warn_unreachable(self, id: str, name: str, error: MachineError) -> None:
         message = (
             f"The background task “{name}” cannot be followed: {str(error).rstrip('.')}."
@@ -297,26 +302,30 @@ class _Questions:
         self._approver = approver
         self._asked: dict[str, asyncio.Task[None]] = {}
 
-    def ask(self, questions: Sequence[Question]) -> None:
-        """Ask those that are new. What was answered elsewhere is no longer asked."""
+    def ask(self, questions: Sequence[Question]) -> bool:
+        """Ask those that are new; False if there are any and nobody is here to ask.
+
+        What was answered elsewhere is no longer asked.
+        """
+        if self._approver is None:
+            return not questions
         open_ids = {question.id for question in questions}
         for id, asking in self._asked.items():
             if id not in open_ids:
                 asking.cancel()
         for question in questions:
             if question.id not in self._asked:
-                self._asked[question.id] = asyncio.create_task(self._ask(question))
+                work = self._ask(question, self._approver)
+                self._asked[question.id] = asyncio.create_task(work)
+        return True
 
     def take_back(self) -> None:
         """Ask no more; the job waits for an answer from elsewhere."""
         for asking in self._asked.values():
             asking.cancel()
 
-    async def _ask(self, question: Question) -> None:
-        if self._approver is None:
-            answer = _NOBODY
-        else:
-            answer = await ask_approver(self._approver, question.request or _make_request(question))
+    async def _ask(self, question: Question, approver: Approver) -> None:
+        answer = await ask_approver(approver, question.request or _make_request(question))
         if answer is UNANSWERED:
             # The terminal is gone, which decides nothing: the job waits for another one.
             return

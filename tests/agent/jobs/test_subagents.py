@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -79,9 +80,16 @@ def leave_at_work(yard: Yard) -> Session:
         running = yard.jobs.list_running()
         return bool(running) and yard.jobs.database.sessions.find(running[0].id) is not None
 
+    _leave_when(session, is_at_work)
+    return session
+
+
+def _leave_when(session: Session, is_so: Callable[[], bool]) -> None:
+    """Send a prompt, and let the program end when it has come so far."""
+
     async def play() -> None:
         task = asyncio.create_task(_read(session))
-        while not await asyncio.to_thread(is_at_work):
+        while not await asyncio.to_thread(is_so):
             assert not task.done()
             await asyncio.sleep(0.05)
         task.cancel()
@@ -89,7 +97,6 @@ def leave_at_work(yard: Yard) -> Session:
 
     asyncio.run(play())
     session.close()
-    return session
 
 
 async def _read(session: Session) -> None:
@@ -502,6 +509,30 @@ def test_a_question_that_is_answered_elsewhere_is_taken_back(local: Yard) -> Non
     assert ended.status == "done", ended.reason
     assert (local.studio.project / "x").exists()
     assert (len(relay.requests), relay.taken_back) == (1, 1)
+
+
+def test_a_session_without_an_approver_leaves_the_question_open(local: Yard) -> None:
+    session = open_session(local, *TOUCH, approver=Relay())
+    with local.worker():
+        _leave_when(session, lambda: any(one.state == "waiting" for one in local.jobs.list_jobs()))
+        (job,) = local.jobs.list_jobs()
+        seen = Seen("Fine.")
+        events = resume(local, session, seen.model)
+        # It is not refused, and the turn does not wait for somebody who is not there.
+        (waiting,) = local.jobs.list_jobs()
+        assert (waiting.state, waiting.questions) == ("waiting", job.questions)
+        (warning,) = pick(events, Warned)
+        assert (warning.code, f"`prowess jobs approve {job.id}`" in warning.message) == (
+            "task-waits",
+            True,
+        )
+        (turn,) = pick(events, TurnEnded)
+        assert (turn.status, turn.answer) == ("refused", "Fine.")
+        local.jobs.answer(job.id, ApprovalAnswer(ApprovalChoice.ONCE))
+        (ended,) = local.wait(job.id)
+        assert (ended.state, (local.studio.project / "x").exists()) == ("done", True)
+        resume(local, session, seen.model)
+    assert "Touched.\n</task_report>" in list_prompts(seen.messages[-1])[-1]
 
 
 def test_where_nobody_can_be_asked_it_is_refused(local: Yard) -> None:
