@@ -302,7 +302,7 @@ class AgentLoop:
     def _finish_request(
         self, response: ModelResponse, result: LoopResult, spending: Spending
     ) -> None:
-        usage, cost = response.usage, _find_cost(response)
+        usage, cost = response.usage, find_cost(response)
         spending.add(response, cost)
         result.answer = response.text or result.answer
         self._emit(
@@ -359,7 +359,8 @@ def _list_instrumentation() -> list[AbstractCapability[Any]]:
     return [Instrumentation(settings)]
 
 
-def _find_cost(response: ModelResponse) -> float | None:
+def find_cost(response: ModelResponse) -> float | None:
+    """What an answer cost in US dollars; None if the price is not known."""
     # Prices are known for models with known names, as their provider spells them.
     with suppress(LookupError, ValueError, AssertionError):
         return float(response.cost().total_price)

@@ -107,6 +107,31 @@ def test_cancel_stops_what_runs_and_retry_goes_on(yard: Yard) -> None:
     assert yard.studio.read("log") == "begun\n"
 
 
+def test_what_a_job_used_before_its_worker_died_counts(local: Yard) -> None:
+    id = local.add(
+        call("Bash", command=f"touch begun; {WAIT}"),
+        call("Write", file_path="two.txt", content="2\n"),
+        say("Done."),
+        max_turns=2,
+    )
+    pid = local.start(concurrency=1)
+    wait_until((local.studio.project / "begun").exists)
+    local.end(pid)
+    local.studio.let_go()
+    # The only place of a worker that died is free again.
+    other = local.add(say("Fine."))
+    with local.worker(concurrency=1):
+        local.wait_for(id, "waiting")
+        local.jobs.answer(id, ONCE)
+        job, second = local.wait(id, other)
+        assert (job.state, second.state) == ("budget", "done")
+        assert (local.studio.project / "two.txt").exists()
+        # Whoever lets it go on gives it a limit of its own.
+        local.jobs.retry(id)
+        (job,) = local.wait(id)
+    assert (job.state, job.answer) == ("done", "Done.")
+
+
 def test_a_job_that_ends_before_it_is_cancelled_has_ended(
     local: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,10 +10,12 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from itertools import takewhile
 from typing import Any
 
 import msgspec
 from dbos import DBOS, error
+from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse
 from pydantic_ai.models import Model
 
 from prowess.agent.events import (
@@ -29,6 +31,7 @@ from prowess.agent.events import (
 from prowess.agent.jobs.engine import Engine, JobApprover, get_engine, in_thread
 from prowess.agent.jobs.session_table import BegunTurn
 from prowess.agent.jobs.values import PROGRESS, TURN, JobResult, SubagentSpec, TurnSpec
+from prowess.agent.loop import find_cost
 from prowess.agent.models import SCRIPT
 from prowess.agent.script import load_script, replay
 from prowess.agent.session import Session
@@ -122,6 +125,8 @@ async def _begin_or_go_on(
             goes_on = await settle_calls(saved.unknown)
     elif saved is not None and saved.unknown:
         goes_on = await ask_about_unknown(engine, job, key, saved.unknown)
+    if begun is not None and saved is not None and goes_on and not begun.is_reopened:
+        spec = _subtract_used(spec, saved)
     return await _work(engine, job, key, spec, saved if goes_on else None)
 
 
@@ -175,10 +180,14 @@ async def _find_saved(engine: Engine, job: str, key: str, begun: BegunTurn) -> S
 def _recall(saved: SavedSession) -> JobResult | None:
     """The result of a turn that had ended before its step was written down as done."""
     turn = saved.turns[-1] if saved.turns else None
-    # A turn that was interrupted has an end in the file, and goes on.
-    if turn is None or turn.end is None or turn.end.status == "interrupted":
+    if turn is None or turn.end is None or _is_cut_off(turn):
         return None
     return JobResult(status=turn.end.status, answer=_find_answer(turn), session=saved.header.id)
+
+
+def _is_cut_off(turn: SavedTurn) -> bool:
+    """Whether a turn goes on; one that was interrupted has an end in the file, too."""
+    return turn.end is None or turn.end.status == "interrupted"
 
 
 def _find_answer(turn: SavedTurn) -> str:
@@ -249,6 +258,23 @@ def find_limits(spec: TurnSpec) -> Limits:
     if spec.subagent is None and turns is None:
         turns = Limits().turns
     return Limits(turns=turns, cost=spec.max_cost, seconds=spec.max_seconds)
+
+
+def _subtract_used(spec: TurnSpec, saved: SavedSession) -> TurnSpec:
+    """A turn that goes on, with what is left of its limits after what it took before.
+
+    Its time begins again: nobody knows how long a worker that died has worked on it.
+    """
+    turns = list(takewhile(_is_cut_off, reversed(saved.turns)))
+    messages = ModelMessagesTypeAdapter.validate_python(join_messages(turns))
+    answers = [one for one in messages if isinstance(one, ModelResponse)]
+    used = sum(find_cost(answer) or 0.0 for answer in answers)
+    limits = find_limits(spec)
+    return msgspec.structs.replace(
+        spec,
+        max_turns=None if limits.turns is None else max(limits.turns - len(answers), 0),
+        max_cost=None if limits.cost is None else max(limits.cost - used, 0.0),
+    )
 
 
 def _choose_model(spec: TurnSpec, saved: SavedSession | None) -> str | Model | None:
