@@ -34,7 +34,8 @@ class ChatHistory(History):
         for line in reversed(lines[-_MOST:]):
             try:
                 yield msgspec.json.decode(line, type=str)
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                # A line that was damaged; the others still count.
                 continue
 
     def store_string(self, string: str) -> None:
