@@ -67,14 +67,13 @@ class SkillAnswer(msgspec.Struct, frozen=True, rename="camel"):
 
     def find_version(self, wanted: str) -> str:
         """The version that a tag stands for, or the text itself; "" for the latest."""
-        if wanted:
-            tags = self.skill.tags if self.skill is not None else {}
-            tagged = tags.get(wanted)
-            return tagged if isinstance(tagged, str) else wanted
-        # A skill that is only kept on GitHub has no version in the registry.
-        if self.latest_version is None:
-            return ""
-        return self.latest_version.version
+        if not wanted:
+            # A skill that is only kept on GitHub has no version in the registry.
+            latest = self.latest_version
+            return latest.version if latest is not None else ""
+        tags = self.skill.tags if self.skill is not None else {}
+        tagged = tags.get(wanted)
+        return tagged if isinstance(tagged, str) else wanted
 
 
 class ReleasedFile(msgspec.Struct, frozen=True):
@@ -117,8 +116,8 @@ class _GitHubCopy(msgspec.Struct, frozen=True):
             # The caller says so.
             return None
         # A registry must not make the user install from a server that only it names.
-        is_on_github = source.kind == GIT and source.location.startswith("https://github.com/")
-        return text if is_on_github else None
+        is_on_github = source.location.startswith("https://github.com/")
+        return text if source.kind == GIT and is_on_github else None
 
 
 class _InstallAnswer(msgspec.Struct, frozen=True):
@@ -222,8 +221,9 @@ def quote_registry(text: str | None) -> str:
     line = tidy_line(text or "")
     if not line:
         return ""
-    shown = line if len(line) <= _MOST_QUOTED else f"{line[:_MOST_QUOTED]}…"
-    return f"the registry says: “{shown}”"
+    if len(line) > _MOST_QUOTED:
+        line = f"{line[:_MOST_QUOTED]}…"
+    return f"the registry says: “{line}”"
 
 
 def _explain(error: FetchError, version: str) -> RegistryError | None:

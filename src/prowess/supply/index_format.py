@@ -186,8 +186,10 @@ def _check_path(path: str, what: str) -> None:
     parts = path.split("/")
     # A backslash separates folders on Windows only, so the same path would be two.
     has_odd_character = _NOT_IN_PATH.search(path) is not None
+    # `a//b` and `a/./b` are other names for `a/b`, which may be listed, too.
     has_odd_part = "." in parts or "" in parts
-    if has_odd_character or has_odd_part or len(path) > _MOST_PATH:
+    is_plain = not has_odd_character and not has_odd_part
+    if not is_plain or len(path) > _MOST_PATH:
         raise _RefusedEntry("source-path-escapes", f"{what} {path[:100]!r} is not a plain path")
 
 
@@ -207,9 +209,11 @@ def _parse_files(item: dict[str, Any], url: str) -> RemoteEntry:
         raise _RefusedEntry("source-entry-invalid", f"its files have no {SKILL_FILE}")
     _check_nesting(list(files))
     version = item.get("version")
-    has_digests = all(file.digest is not None for file in parsed)
-    digest = _read_digest(item) if has_digests and "digest" in item else None
     is_versioned = isinstance(version, str)
+    has_digests = all(file.digest is not None for file in parsed)
+    # Only the earlier draft of 0.2.0 has a digest of the whole skill, made from those of its files.
+    has_own_digest = has_digests and "digest" in item
+    digest = _read_digest(item) if has_own_digest else None
     return RemoteEntry(
         name=name,
         files=tuple(files.values()),
@@ -237,12 +241,13 @@ def _parse_file(listed: Any, name: str, url: str) -> RemoteFile:
     if not isinstance(listed, str) or not listed.strip():
         raise _RefusedEntry("source-entry-invalid", "one of its files has no path")
     # `urljoin` would take the file from another server.
-    if "://" in listed or listed.startswith("//"):
-        raise _RefusedEntry(
-            "source-other-origin", f"the file {listed[:100]!r} is a URL, not a path"
-        )
+    is_url = "://" in listed or listed.startswith("//")
+    if is_url:
+        reason = f"the file {listed[:100]!r} is a URL, not a path"
+        raise _RefusedEntry("source-other-origin", reason)
     _check_path(listed, "the path")
-    return RemoteFile(listed, urljoin(url, quote(f"{name}/{listed}")), digest)
+    location = urljoin(url, quote(f"{name}/{listed}"))
+    return RemoteFile(listed, location, digest)
 
 
 def _parse_artifact(item: dict[str, Any], url: str) -> RemoteEntry:
@@ -280,5 +285,6 @@ def _read_digest(table: dict[str, Any]) -> str:
 
 def _report(refusal: _RefusedEntry, item: Any, position: int, url: str) -> Diagnostic:
     name = item.get("name") if isinstance(item, dict) else None
+    # An entry without a name can only be counted.
     shown = repr(name[:80]) if isinstance(name, str) else f"number {position + 1}"
     return diagnose(refusal.code, f"The skill {shown} is not fetched: {refusal.reason}.", file=url)

@@ -89,9 +89,8 @@ def list_index_urls(kind: str, url: str) -> list[str]:
     is_opencode = kind == "opencode"
     if not is_opencode and parts.path.endswith(".json"):
         return [url]
-    names: tuple[str, ...] = _INDEX_NAMES
-    if is_opencode or "/.well-known/" in f"{base}/":
-        names = ("index.json",)
+    is_well_known = "/.well-known/" in f"{base}/"
+    names = ("index.json",) if is_opencode or is_well_known else _INDEX_NAMES
     return [urlunsplit((parts.scheme, parts.netloc, f"{base}/{name}", "", "")) for name in names]
 
 
@@ -140,7 +139,9 @@ def _is_unchanged(skills: Mapping[str, Files], cache: RemoteCache) -> bool:
         return False
     for name, files in skills.items():
         paths = kept.skills[name].files
-        if tuple(sorted(files)) != paths:
+        # The names alone tell most differences without reading a file.
+        has_same_paths = tuple(sorted(files)) == paths
+        if not has_same_paths:
             return False
         if cache.load_files(name, paths, MOST_SKILL_BYTES) != files:
             return False
@@ -333,7 +334,8 @@ def _is_same_version(entry: RemoteEntry, kept: CachedSkill) -> bool:
     # What an archive has in it is known only when it is unpacked.
     if entry.archive is not None:
         return True
-    return kept.files == tuple(sorted(file.path for file in entry.files))
+    listed = sorted(file.path for file in entry.files)
+    return kept.files == tuple(listed)
 
 
 def _unpack(data: bytes) -> Files:
@@ -346,7 +348,9 @@ def _unpack(data: bytes) -> Files:
 def _check_skill(entry: RemoteEntry, files: Files) -> None:
     if SKILL_FILE not in files:
         raise FetchError("source-archive-invalid", f"its archive has no {SKILL_FILE} at the top")
-    if sum(map(len, files.values())) > MOST_SKILL_BYTES:
+    # Each file is below the limit, or it would not have been fetched; together they may not be.
+    size = sum(map(len, files.values()))
+    if size > MOST_SKILL_BYTES:
         raise FetchError("source-too-large", f"it has more than {MOST_SKILL_BYTES:,} bytes")
     blocked = list_blocked(files)
     if blocked:
@@ -358,7 +362,10 @@ def _check_skill(entry: RemoteEntry, files: Files) -> None:
 
 
 def _matches(data: bytes, digest: str | None) -> bool:
-    return digest is None or f"sha256:{hashlib.sha256(data).hexdigest()}" == digest
+    """Whether data has a digest; without one there is nothing to compare."""
+    if digest is None:
+        return True
+    return f"sha256:{hashlib.sha256(data).hexdigest()}" == digest
 
 
 def _digest_files(files: Files) -> str:
@@ -366,5 +373,6 @@ def _digest_files(files: Files) -> str:
     # With names and in their order, so that files cannot be swapped.
     whole = hashlib.sha256()
     for path in sorted(files):
-        whole.update(f"{path}\0{hashlib.sha256(files[path]).hexdigest()}\n".encode())
+        digest = hashlib.sha256(files[path]).hexdigest()
+        whole.update(f"{path}\0{digest}\n".encode())
     return f"sha256:{whole.hexdigest()}"

@@ -37,20 +37,23 @@ class ChatCompleter(Completer):
         mention = _MENTION.search(text)
         if mention is not None:
             yield from self._complete_files(mention[1].lstrip('"'), len(mention[1]))
-        elif _COMMAND.fullmatch(text):
-            word, space, argument = text.partition(" ")
-            if not space:
-                yield from self._complete_commands(word)
-            else:
-                yield from self._complete_arguments(word, argument)
+            return
+        if not _COMMAND.fullmatch(text):
+            return
+        word, space, argument = text.partition(" ")
+        if not space:
+            yield from self._complete_commands(word)
+        else:
+            yield from self._complete_arguments(word, argument)
 
     def _complete_commands(self, typed: str) -> Iterator[Completion]:
-        if typed.startswith("/"):
-            for name, command in COMMANDS.items():
-                if name.startswith(typed[1:]):
-                    yield Completion(
-                        f"/{name}", -len(typed), display_meta=escape_line(command.summary)
-                    )
+        for name, command in COMMANDS.items():
+            text = f"/{name}"
+            # `$` is for skills only.
+            is_begun = typed.startswith("/") and text.startswith(typed)
+            if is_begun:
+                meta = escape_line(command.summary)
+                yield Completion(text, -len(typed), display_meta=meta)
         conversation = self._chat.session.conversation
         for found in conversation.complete(typed, most=_MOST):
             # What the skill says about itself must not steer the terminal.
@@ -96,10 +99,12 @@ def _find_files(typed: str, chat: Chat) -> list[str]:
             first.append(place.shown)
         elif typed.casefold() in place.shown.casefold():
             others.append(place.shown)
+    # The walk lists files only, and a folder can be mentioned, too.
     folders = dict.fromkeys(f"{os.path.dirname(path)}/" for path in first if "/" in path)
     fitting = [folder for folder in folders if folder.startswith(typed)]
-    ranked = sorted(first, key=lambda path: (path.count("/"), path))
-    return [*ranked, *fitting, *sorted(others, key=lambda path: _rank(path, typed))][:_MOST]
+    first.sort(key=lambda path: (path.count("/"), path))
+    others.sort(key=lambda path: _rank(path, typed))
+    return [*first, *fitting, *others][:_MOST]
 
 
 def _rank(path: str, typed: str) -> tuple[bool, bool, str]:

@@ -26,14 +26,18 @@ NO_MENTIONS = Mentions((), ())
 
 def find_mentions(text: str, cwd: str) -> Mentions:
     """What a text names after `@`; a word that names no file stays a word of the text."""
-    found, missing = [], []
+    # By path: a file that is named twice is read once.
+    found: dict[str, None] = {}
+    missing: dict[str, None] = {}
     for quoted, word in _MENTION.findall(text):
         path = quoted or _choose_spelling(word, cwd)
         if path is not None and _exists(path, cwd):
-            found.append(path)
-        else:
-            missing.append(quoted or _list_spellings(word)[-1])
-    return Mentions(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(missing)))
+            found[path] = None
+            continue
+        # The last spelling is the one without the punctuation of the sentence.
+        named = quoted or _list_spellings(word)[-1]
+        missing[named] = None
+    return Mentions(tuple(found), tuple(missing))
 
 
 def quote_mention(path: str) -> str:

@@ -123,11 +123,13 @@ class TranscriptPrinter:
             self.print_own(Text("No tool was called yet.", "dim"))
             return
         started, finished = self._last_call
-        lines = [f"{name}: {value}" for name, value in started.input.items()]
         output = finished.output.splitlines()
+        lines = [f"{name}: {value}" for name, value in started.input.items()]
+        lines += ("", *output[:_MOST_OUTPUT_LINES])
         left = len(output) - _MOST_OUTPUT_LINES
-        more = [f"[{left:,} more lines]"] if left > 0 else []
-        shown = "\n".join((*lines, "", *output[:_MOST_OUTPUT_LINES], *more))
+        if left > 0:
+            lines.append(f"[{left:,} more lines]")
+        shown = "\n".join(lines)
         self._begin("own")
         self._print(Text(f"· {escape_line(started.title)}", "bold"))
         self._print(Padding(Text(escape_text(shown)), (0, 0, 0, 2)))
@@ -140,22 +142,26 @@ class TranscriptPrinter:
         notes = list(self._list_queued(width))
         if not is_asking:
             notes = [*self._list_running(width), *notes]
-        if is_working and not is_asking:
-            seconds = time.monotonic() - self._started
-            doing = "Thinking" if self._is_thinking else "Working"
-            line = f"{doing}… {seconds:.0f} s · {interrupt_key} interrupts"
-            notes.append(Text(cut_line(line, width), "dim"))
+            if is_working:
+                notes.append(self._render_progress(interrupt_key, width))
         notes = notes[-max(rows, 1) :]
         shown = render_terminal(Text("\n").join(notes), width=width) if notes else ""
         left = rows - len(notes)
         # A line free, as there will be once it is finished.
-        lead = "\n" if shown and self._last_kind not in ("call", "question", "") else ""
+        follows_text = self._last_kind not in ("call", "question", "")
+        lead = "\n" if shown and follows_text else ""
         text = self._blocks.rest
         if not text.strip() or left < 1:
             return lead + shown
         lines = render_terminal(_shape_live(text), width=width).splitlines(keepends=True)
         # The end is what is being written; the whole is printed once it is finished.
         return lead + "".join(lines[-left:]) + shown
+
+    def _render_progress(self, interrupt_key: str, width: int) -> Text:
+        seconds = time.monotonic() - self._started
+        doing = "Thinking" if self._is_thinking else "Working"
+        line = f"{doing}… {seconds:.0f} s · {interrupt_key} interrupts"
+        return Text(cut_line(line, width), "dim")
 
     def _list_running(self, width: int) -> Iterable[Text]:
         for call in self._running.values():
@@ -191,23 +197,25 @@ class TranscriptPrinter:
         if started is None:
             return
         self._last_call = (started, event)
+        is_done = event.outcome == "done"
         self._has_refusal = self._has_refusal or event.outcome == "refused"
-        result = _fold(event.output) if event.outcome == "done" else _explain(event)
-        style = "dim" if event.outcome == "done" else "red"
+        result = _fold(event.output) if is_done else _explain(event)
+        style = "dim" if is_done else "red"
         self._begin("call")
         if started.diff:
+            # The line of the call is above its difference already.
             self._print(Text(f"  {result}", style))
             return
         width = self._get_width()
         title = f"· {_name_call(started)}"
-        line = Text(cut_line(title, width)) if event.outcome == "done" else Text(title)
-        room = width - line.cell_len - 3
+        line = Text(cut_line(title, width)) if is_done else Text(title)
+        room = width - line.cell_len - len(" — ")
         if len(result) <= room:
             line.append(f" — {result}", style)
             self._print(line)
-        else:
-            self._print(line)
-            self._print(Padding(Text(result, style), (0, 0, 0, 2)))
+            return
+        self._print(line)
+        self._print(Padding(Text(result, style), (0, 0, 0, 2)))
 
     def _end(self, event: TurnEnded) -> None:
         self._flush()
@@ -216,9 +224,11 @@ class TranscriptPrinter:
         self._queued.clear()
         # A call that was refused has said so itself.
         is_known = event.status == "refused" and self._has_refusal
-        if event.status in _ENDINGS and not is_known:
-            word, style = _ENDINGS[event.status]
-            self._note(Text(f"{word}: {escape_line(event.reason)}.", style))
+        ending = _ENDINGS.get(event.status)
+        if ending is None or is_known:
+            return
+        word, style = ending
+        self._note(Text(f"{word}: {escape_line(event.reason)}.", style))
 
     def _note(self, line: Text) -> None:
         self._flush()
@@ -261,11 +271,14 @@ def _explain(event: ToolFinished) -> str:
 def render_diff(diff: str, most: int | None = MOST_DIFF_LINES) -> RenderableType:
     """The lines of a change in their colours; None shows all of them."""
     lines: Sequence[str] = escape_text(diff).rstrip("\n").split("\n")
-    shown = Text()
-    for number, line in enumerate(lines[:most]):
-        # The names of the file are in the title already.
-        style = "dim" if line.startswith(("---", "+++")) else _DIFF_STYLES.get(line[:1], "")
-        shown.append(f"{'' if not number else chr(10)}{line}", style)
+    styled = [Text(line, _choose_style(line)) for line in lines[:most]]
     if most is not None and len(lines) > most:
-        shown.append(f"\n[{len(lines) - most:,} more lines]", "dim")
-    return Padding(shown, (0, 0, 0, 4))
+        styled.append(Text(f"[{len(lines) - most:,} more lines]", "dim"))
+    return Padding(Text("\n").join(styled), (0, 0, 0, 4))
+
+
+def _choose_style(line: str) -> str:
+    # The names of the file are in the title already.
+    if line.startswith(("---", "+++")):
+        return "dim"
+    return _DIFF_STYLES.get(line[:1], "")

@@ -65,7 +65,10 @@ def name_model(model: str | None) -> str:
     if model is None:
         return "no model"
     provider, _, name = model.partition(":")
-    return escape_line(f"{provider}:{name.rpartition('/')[2]}" if provider == "script" else model)
+    if provider == "script":
+        file = name.rpartition("/")[2]
+        return escape_line(f"script:{file}")
+    return escape_line(model)
 
 
 def cut_line(line: str, width: int) -> str:

@@ -46,8 +46,9 @@ def command(name: str | None, diff: bool, installed: bool, host: str | None, as_
     --installed looks for the hosts' programs on the PATH. Their versions come from the packages
     they belong to, or from running them with --version.
     """
-    names = {one for one in (name, host) if one is not None}
-    if len(names) == 2:
+    # Every command takes --host; here it means the same as the argument.
+    is_contradiction = None not in (name, host) and name != host
+    if is_contradiction:
         raise click.UsageError(f"“{name}” and --host {host} are two hosts; give only one.")
     wanted = name or host
     facts = current_facts()
@@ -161,16 +162,18 @@ def _print_host(host: Host) -> None:
     screen.print(f"{title} ({escape_line(host.name)})", style="bold")
     for profile in host.editions:
         provenance = profile.provenance
-        facts = [
-            ("follows", _describe_release(profile)),
-            *(("document", escape_line(one)) for one in provenance.documents),
-            *(("drops", escape_line(one)) for one in provenance.drops),
-            *(("unmeasured", escape_line(one)) for one in provenance.not_measured),
-            *(("departs", escape_line(one)) for one in provenance.departures),
-        ]
+        facts = {
+            "document": provenance.documents,
+            "drops": provenance.drops,
+            "unmeasured": provenance.not_measured,
+            "departs": provenance.departures,
+        }
+        rows = [("", Text("follows", "dim"), _describe_release(profile))]
+        for word, sentences in facts.items():
+            rows += [("", Text(word, "dim"), escape_line(one)) for one in sentences]
         screen.print()
         screen.print(f"{host.name}@{profile.edition}", style="bold")
-        print_columns([("", Text(word, "dim"), fact) for word, fact in facts], wrap=True)
+        print_columns(rows, wrap=True)
     _print_differences(host)
 
 

@@ -86,17 +86,22 @@ def command(
         raise UsageError("Use --all or --skill, not both.")
     skills, place = open_place(host, user=user)
     with begin_work(place, "fetching") as (installer, progress):
-        fetched = [installer.fetch(installer.parse(text, cwd=skills.cwd)) for text in sources]
+        fetched: list[FetchedSource] = []
+        for text in sources:
+            source = installer.parse(text, cwd=skills.cwd)
+            fetched.append(installer.fetch(source))
         # The line of the progress must be gone before a question.
         progress.finish()
         chosen = [_choose(one, names, everything=everything, as_json=as_json) for one in fetched]
-        if folder_name is not None and sum(map(len, chosen)) != 1:
+        count = sum(map(len, chosen))
+        # Two skills cannot be one folder.
+        if folder_name is not None and count != 1:
             raise UsageError("--as needs exactly one skill; choose it with --skill.")
         folders = choose_folders(skills, place, agents)
         lock = place.open_lock().load()
         wanted: list[Wanted] = []
-        for source, of_source in zip(fetched, chosen, strict=True):
-            want = partial(installer.want, source.source, folder_name=folder_name or "")
+        for one, of_source in zip(fetched, chosen, strict=True):
+            want = partial(installer.want, one.source, folder_name=folder_name or "")
             wanted += [want(skill, folders, lock, method=method) for skill in of_source]
         planned = installer.plan(wanted, fetched=fetched)
         return _carry_out(installer, planned, yes=yes, dry_run=dry_run, as_json=as_json)
@@ -121,8 +126,9 @@ def _choose(
     if not typed:
         raise click.Abort
     words = tuple(typed.replace(",", " ").split())
-    wants_all = words == ("all",)
-    return choose_skills(fetched, () if wants_all else words, everything=wants_all) or []
+    if words == ("all",):
+        return choose_skills(fetched, (), everything=True) or []
+    return choose_skills(fetched, words, everything=False) or []
 
 
 def _carry_out(

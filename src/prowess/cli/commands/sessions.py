@@ -10,7 +10,7 @@ from prowess.cli.app import Exit
 from prowess.cli.options import complete_hosts, json_option
 from prowess.cli.terminal.out import print_json
 from prowess.machine.facts import current_facts
-from prowess.text.display import escape_line
+from prowess.text.display import count_words, escape_line
 
 
 @click.command("sessions")
@@ -52,8 +52,9 @@ def command(every: bool, host: str | None, as_json: bool) -> int:
     if not sessions:
         click.echo("No sessions here yet.", err=True)
     for session in sessions:
-        turns = f"{len(session.turns)} turn{'s' if len(session.turns) != 1 else ''}"
-        where = f"  {escape_line(session.header.cwd)}" if every else ""
-        job = f"  (job {session.header.job})" if session.header.job else ""
-        click.echo(f"{session.header.id}  {turns:>8}  {escape_line(session.title)}{job}{where}")
+        header = session.header
+        turns = count_words(len(session.turns), "turn")
+        where = f"  {escape_line(header.cwd)}" if every else ""
+        job = f"  (job {header.job})" if header.job else ""
+        click.echo(f"{header.id}  {turns:>8}  {escape_line(session.title)}{job}{where}")
     return Exit.OK

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import click
 import msgspec
 
+from prowess.cli.app import Exit
 from prowess.cli.options import complete_hosts, expand_hosts, load_host
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.progress import Progress
@@ -87,14 +88,17 @@ def command(
     Exits with 1 if there is an error.
     """
     form = _choose_form(form, as_json=as_json)
-    report = _validate(paths, hosts, _choose_mode(fix=fix, dry_run=dry_run)).ignore(ignored)
+    mode = _choose_mode(fix=fix, dry_run=dry_run)
+    report = _validate(paths, hosts, mode).ignore(ignored)
     _FORMS[form](report)
     # Ctrl-C was held back until the files that were fixed are reported.
     if report.not_checked:
         raise KeyboardInterrupt
     counts = report.counts()
-    failing = counts[Severity.ERROR] + (counts[Severity.WARNING] if strict else 0)
-    return 1 if failing else 0
+    failing = counts[Severity.ERROR]
+    if strict:
+        failing += counts[Severity.WARNING]
+    return Exit.FOUND_ERRORS if failing else Exit.OK
 
 
 def _choose_form(form: str, *, as_json: bool) -> str:
@@ -167,10 +171,10 @@ def _summarize(report: LintReport) -> str:
 
 def _print_diff(file: str, fix: Fix, cwd: str) -> None:
     patch = fix.render_diff(os.path.relpath(file, cwd))
-    sys.stdout.flush()
     # A patch stays exact where a program reads it; on a terminal it must be safe to print.
-    is_terminal = sys.stdout.isatty()
-    sys.stdout.write(escape_text(patch) if is_terminal else _replace_surrogates(patch))
+    make_safe = escape_text if sys.stdout.isatty() else _replace_surrogates
+    sys.stdout.flush()
+    sys.stdout.write(make_safe(patch))
     console().print()
 
 

@@ -35,9 +35,10 @@ def report_error(error: Exception, *, as_json: bool) -> int:
 
     code, message, hint = _describe(error)
     with ignore_closed_stderr():
-        for line in (f"prowess: {message}", hint):
-            if line:
-                click.echo(escape_text(line), err=True)
+        # A message may quote a file that somebody else wrote.
+        click.echo(escape_text(f"prowess: {message}"), err=True)
+        if hint:
+            click.echo(escape_text(hint), err=True)
     if as_json:
         print_json_error(error, code, message, hint)
     return code
@@ -77,10 +78,11 @@ def _shape_details(error: ProwessError) -> dict[str, Any]:
     """The public attributes of an error; what JSON does not have becomes text."""
     details = {}
     for key, value in vars(error).items():
-        is_shown = key not in _LEFT_OUT and not key.startswith("_")
-        if is_shown:
-            is_plain = isinstance(value, (str, int, float, tuple))
-            details[key] = value if is_plain else str(value)
+        is_hidden = key in _LEFT_OUT or key.startswith("_")
+        if is_hidden:
+            continue
+        is_plain = isinstance(value, (str, int, float, tuple))
+        details[key] = value if is_plain else str(value)
     return details
 
 

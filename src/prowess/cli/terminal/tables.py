@@ -116,11 +116,14 @@ def _cut(cell: Text, width: int) -> Text:
 
 
 def _render_row(row: Sequence[Text], widths: Sequence[int]) -> Text:
+    *others, last = row
     line = Text()
-    for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+    # Nothing comes after the last column, so its width does not matter here.
+    for cell, width in zip(others, widths[:-1], strict=True):
+        padding = " " * (width - _cells(cell))
         line.append_text(cell)
-        if place < len(row) - 1:
-            line.append(" " * (width - _cells(cell)) + _GAP)
+        line.append(padding + _GAP)
+    line.append_text(last)
     line.rstrip()
     return line
 

@@ -171,8 +171,10 @@ def _load_skills(lock: _RecordFile) -> dict[str, Any]:
         raise _InvalidFile(f"it is not JSON ({error})") from None
     if not isinstance(data, dict) or not isinstance(data.get("skills"), dict):
         raise _InvalidFile("it is not an object with `skills`")
-    if data.get("version") != lock.version:
-        shown = str(data.get("version"))[:40]
+    # Another version may have the same fields with another meaning.
+    version = data.get("version")
+    if version != lock.version:
+        shown = str(version)[:40]
         raise _InvalidFile(f"it has version {shown}; Prowess reads version {lock.version}")
     skills: dict[str, Any] = data["skills"]
     if len(skills) > _MOST_ENTRIES:
@@ -225,8 +227,10 @@ def _name_git(entry: _SkillsEntry) -> str:
 def _mark_git(url: str) -> str:
     """The address of a repository so that it cannot be taken for a web page."""
     plain = lower_scheme(url.rstrip("/"))
-    is_page = plain.startswith(("https://", "http://")) and not plain.endswith(".git")
-    return f"{plain}.git" if is_page else plain
+    is_web = plain.startswith(("https://", "http://"))
+    if not is_web or plain.endswith(".git"):
+        return plain
+    return f"{plain}.git"
 
 
 def _name_site(entry: _SkillsEntry) -> str:
@@ -304,7 +308,8 @@ def _place_on_clawhub(
 ) -> Record:
     name = f"@{owner}/{slug}" if owner else slug
     base = registry.rstrip("/")
-    origin = f"clawhub:{name}" if base in _REGISTRIES else f"clawhub+{base}/{name}"
+    is_public = base in _REGISTRIES
+    origin = f"clawhub:{name}" if is_public else f"clawhub+{base}/{name}"
     return msgspec.structs.replace(record, origin=origin, kinds=(REGISTRY,), resolved=version)
 
 
@@ -364,6 +369,8 @@ def _clean_path(path: str) -> tuple[str, str]:
         folder = posixpath.dirname(folder)
     if folder in ("", "."):
         return "", ""
+    # The path is the installer's word, and may have come with a clone.
     refusal = find_refusal(folder)
-    problem = f"its path {folder[:100]!r} is refused: {refusal}" if refusal else ""
-    return folder, problem
+    if refusal is None:
+        return folder, ""
+    return folder, f"its path {folder[:100]!r} is refused: {refusal}"

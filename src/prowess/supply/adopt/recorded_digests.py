@@ -37,7 +37,8 @@ def is_recorded_by_clawhub(folder: str, tree: Tree, digest: str) -> bool:
     paths = [path for path in tree.files if not _is_hidden(path)]
     for order in (_collate, _plain):
         lines = [f"{path}:{tree.files[path].sha256}" for path in sorted(paths, key=order)]
-        if hashlib.sha256("\n".join(lines).encode()).hexdigest() == digest:
+        fingerprint = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+        if fingerprint == digest:
             return True
     return False
 
@@ -71,16 +72,16 @@ def _hash_folder(blobs: Mapping[str, tuple[bytes, bytes]]) -> bytes:
         # git sorts a folder as if its name ended with a slash.
         key = name.encode("utf-8", "surrogatepass") + b"/"
         entries[key] = (_GIT_FOLDER, _hash_folder(below))
-    lines = [
-        b"%s %s\0%s" % (mode, name.rstrip(b"/"), digest)
-        for name, (mode, digest) in sorted(entries.items())
-    ]
-    return _hash_object(b"tree", b"".join(lines))
+    content = b""
+    for name, (mode, digest) in sorted(entries.items()):
+        content += b"%s %s\0%s" % (mode, name.rstrip(b"/"), digest)
+    return _hash_object(b"tree", content)
 
 
 def _hash_object(kind: bytes, data: bytes) -> bytes:
+    header = b"%s %d\0" % (kind, len(data))
     # git's own digest; nothing here is safe because of it.
-    return hashlib.sha1(b"%s %d\0" % (kind, len(data)) + data, usedforsecurity=False).digest()
+    return hashlib.sha1(header + data, usedforsecurity=False).digest()
 
 
 def _hash_paths(folder: str, paths: Iterable[str]) -> str:
@@ -92,10 +93,9 @@ def _hash_paths(folder: str, paths: Iterable[str]) -> str:
 
 
 def _collate(path: str) -> tuple[list[int], str]:
+    ranks = [_RANK.get(character, len(_RANK) + ord(character)) for character in path.lower()]
     # Where only case differs, small letters come first.
-    return [
-        _RANK.get(character, len(_RANK) + ord(character)) for character in path.lower()
-    ], path.swapcase()
+    return ranks, path.swapcase()
 
 
 def _plain(path: str) -> str:

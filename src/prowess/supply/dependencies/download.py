@@ -96,7 +96,8 @@ def _unpack(download: Download, data: bytes) -> dict[str, FileContent]:
 def _place(path: str, download: Download) -> str | None:
     """The path of a file once it is unpacked, as tar does it; None if it is left out."""
     inside = download.inside
-    if inside is not None and not f"{path}/".startswith(f"{inside}/"):
+    is_left_out = inside is not None and not f"{path}/".startswith(f"{inside}/")
+    if is_left_out:
         return None
     parts = path.split("/")[download.strip :]
     return "/".join(parts) or None
@@ -129,7 +130,10 @@ def _check_names(names: tuple[str, ...]) -> tuple[str, ...]:
 def _find_file(name: str, files: Mapping[str, FileContent]) -> str | None:
     """The file of a program: the one that is marked as one, and nearest to the top."""
     # Archives have the program at their top, in `bin`, or in a folder with the platform's name.
-    named = [path for path in files if posixpath.basename(path) in (name, f"{name}.exe")]
-    return min(
-        named, key=lambda path: (not files[path].is_executable, path.count("/"), path), default=None
-    )
+    spellings = (name, f"{name}.exe")
+    named = [path for path in files if posixpath.basename(path) in spellings]
+
+    def rank(path: str) -> tuple[bool, int, str]:
+        return not files[path].is_executable, path.count("/"), path
+
+    return min(named, key=rank, default=None)

@@ -133,13 +133,13 @@ class _PluginWork:
         self._scratch = scratch
         # From a lock file come the commits of both repositories, from a user the ref of the first.
         commits = _TWO_COMMITS.fullmatch(source.ref)
-        market_ref, self._commit = commits.groups() if commits is not None else (source.ref, "")
+        market_ref, self._commit = source.ref, ""
+        if commits is not None:
+            market_ref, self._commit = commits.groups()
         inner = _parse_inner(source.location, "/")
-        self._inner = msgspec.structs.replace(
-            inner,
-            ref=market_ref if inner.kind == GIT else "",
-            digest=source.digest,
-        )
+        # Only a repository has refs; what a folder or an archive has is what is there.
+        ref = market_ref if inner.kind == GIT else ""
+        self._inner = msgspec.structs.replace(inner, ref=ref, digest=source.digest)
         self.base = f"{scratch}/marketplace"
         self.top = ""
         self.fetched = Fetched()
@@ -165,8 +165,9 @@ class _PluginWork:
             return next(iter(plugins.values()))
         listed = ", ".join(list(plugins)[:50]) or "none"
         wanted = f"it has no plugin “{name}”" if name else "it has several plugins"
-        hint = f"write plugin:NAME@{self._source.text.removeprefix(self._source.prefix)}"
-        raise SourceFailed(self._source.text, f"{wanted}; {hint} with one of {listed}")
+        text = self._source.text
+        hint = f"write plugin:NAME@{text.removeprefix(self._source.prefix)}"
+        raise SourceFailed(text, f"{wanted}; {hint} with one of {listed}")
 
     def fetch_plugin(self, plugin: MarketplacePlugin | None) -> str:
         """The folder of a plugin below `base`, after fetching it if it is elsewhere.
@@ -248,11 +249,13 @@ class _PluginWork:
             "agents": parts.agents,
         }
         brought = [kind for kind, declared in others.items() if declared]
-        if brought:
-            shown = name or parts.name or "The plugin"
-            listed = " and ".join(filter(None, (", ".join(brought[:-1]), brought[-1])))
-            message = f"{shown} also has {listed}; only its skills are installed."
-            yield diagnose("install-skills-only", message)
+        if not brought:
+            return
+        *first, last = brought
+        listed = f"{', '.join(first)} and {last}" if first else last
+        shown = name or parts.name or "The plugin"
+        message = f"{shown} also has {listed}; only its skills are installed."
+        yield diagnose("install-skills-only", message)
 
     def _fetch_source(self, name: str) -> None:
         inner = self._inner

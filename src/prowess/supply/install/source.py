@@ -39,6 +39,8 @@ _SCHEME = re.compile(r"\A[A-Za-z][A-Za-z0-9+.-]*://")
 # curl decodes percent signs and wide letters in a host, Python does not: both must see one host.
 _AUTHORITY = re.compile(r"(?:[^@]*@)?(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+# What git refuses in the name of a branch, or takes for an expression such as `HEAD~1`.
+_NOT_IN_REF = re.compile(r"[\s\x00-\x1f\x7f:^~?*\[\\]|\.\.|@\{")
 # How each scheme of a git URL is reached; http may be redirected to https, never the other way.
 _PROTOCOLS = {
     "https": ("https",),
@@ -197,8 +199,9 @@ def _show_local(location: str, cwd: str) -> str:
     """Relative inside the working folder, so that a lock file means the same for everybody."""
     if location == cwd:
         return "./"
-    if location.startswith(f"{cwd}/"):
-        return f"./{location[len(cwd) + 1 :]}"
+    inside = f"{cwd}/"
+    if location.startswith(inside):
+        return f"./{location.removeprefix(inside)}"
     return location
 
 
@@ -237,10 +240,10 @@ def _parse_url(text: str) -> InstallSource:
     if host.startswith("-") or "::" in url:
         raise InvalidSource(text, "git would treat the URL as an option or run it as a program")
     is_web = parts.scheme in ("http", "https")
-    if is_web and not is_git:
-        source = _parse_web(text, url, parts)
-        if source is not None:
-            return source
+    # `git+https://` says that it is a repository, whatever its path looks like.
+    source = _parse_web(text, url, parts) if is_web and not is_git else None
+    if source is not None:
+        return source
     return _parse_git_url(text, url)
 
 
@@ -320,7 +323,8 @@ def _cut_suffixes(text: str) -> tuple[str, str, str]:
 def check_ref(text: str, ref: str) -> str:
     """A branch, tag or commit that git takes as such. Raises `InvalidSource`."""
     # A refspec could write any branch, and a dash begins an option.
-    if ref.startswith("-") or re.search(r"[\s\x00-\x1f\x7f:^~?*\[\\]|\.\.|@\{", ref):
+    is_refused = ref.startswith("-") or _NOT_IN_REF.search(ref)
+    if is_refused:
         raise InvalidSource(text, f"“{ref[:100]}” is not a branch, tag or commit")
     return ref
 

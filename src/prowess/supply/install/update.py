@@ -69,11 +69,8 @@ def select_entries(
 
 def _find_plain(skills: Skills, name: str) -> str:
     """The folder of a skill that is here without having been installed; "" if there is none."""
-    folders: list[str] = []
-    for outcome in skills.snapshot.outcomes:
-        candidate = outcome.candidate
-        if outcome.name == name and candidate.root.scope in _PLAIN_SCOPES:
-            folders.append(candidate.folder)
+    named = [one.candidate for one in skills.snapshot.outcomes if one.name == name]
+    folders = [one.folder for one in named if one.root.scope in _PLAIN_SCOPES]
     if not folders:
         return ""
     # What is not in the lock file of the project may be in that of the user.
@@ -131,11 +128,13 @@ def _find_update(installer: Installer, entry: LockedSkill, *, is_shared: bool) -
             break
     if skill is None or source is None:
         problem = f"{entry.source} no longer has “{entry.name}”"
-        return Update(entry=entry, version=_describe(entry, state="gone", problem=problem))
+        version = _describe(entry, state="gone", problem=problem)
+        return Update(entry=entry, version=version)
     if skill.name != entry.name:
         # Another name may replace another skill, so nobody gets it without having asked for it.
         problem = f"{entry.source} has “{skill.name}” in its place"
-        return Update(entry=entry, version=_describe(entry, state="renamed", problem=problem))
+        version = _describe(entry, state="renamed", problem=problem)
+        return Update(entry=entry, version=version)
     # The commit may be new although the files of this skill are not.
     is_same = skill.tree.digest == entry.tree
     # A registry may call an older version its latest again; that is no update.

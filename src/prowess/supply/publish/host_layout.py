@@ -64,9 +64,8 @@ class LaidOut(msgspec.Struct, frozen=True, kw_only=True):
 
     def shape(self) -> dict[str, Any]:
         """As JSON."""
-        return {
-            name: value for name, value in msgspec.to_builtins(self).items() if value is not None
-        }
+        shape = msgspec.to_builtins(self)
+        return {name: value for name, value in shape.items() if value is not None}
 
 
 class HostLayout:
@@ -96,13 +95,11 @@ class HostLayout:
     ) -> Iterator[LaidOut]:
         """What is done for one host. Nothing is written."""
         folder = choose_project_folder(host)
-        method, switched_off_by = COPY if copy else LINK, None
         # A folder that does not exist yet is no root of this scan, but of the next one.
         root = next((one for one in host.snapshot.roots if one.path == folder), None)
-        if root is not None:
-            switched_off_by = root.disabled_by
-            if root.links in _NO_LINKS:
-                method = COPY
+        switched_off_by = root.disabled_by if root is not None else None
+        follows_links = root is None or root.links not in _NO_LINKS
+        method = LINK if follows_links and not copy else COPY
         # Also what the host reads in another folder than the one that is written to.
         used = (outcome for outcome in host.snapshot.outcomes if outcome.state not in _NOT_USED)
         already_read = {outcome.candidate.real for outcome in used}

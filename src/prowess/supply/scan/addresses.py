@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+WEB_ADDRESS = re.compile(r"https?://[^\s'\"`<>|)\]}]{1,2000}", re.IGNORECASE)
+"""A URL in running text; what closes a quotation or a link is no part of it."""
+
 # Services that keep what anybody sends for the one who opened an account, or for everybody.
 _DROP_HOSTS = re.compile(
     r"(?:.*\.)?(?:webhook\.site|requestbin\.\w+|pipedream\.net|beeceptor\.com|ngrok(?:-free)?\.\w+"
@@ -45,9 +48,12 @@ def is_local(url: str) -> bool:
 
 def find_drop(text: str) -> str | None:
     """The first host in a text that collects data for its owner; None if none does."""
-    for url in re.findall(r"https?://[^\s'\"`<>|)\]}]{1,2000}", text, re.IGNORECASE):
-        if _DROP_HOSTS.fullmatch(find_host(url)) or _DROP_PATHS.match(url):
-            return find_host(url)
+    for url in WEB_ADDRESS.findall(text):
+        host = find_host(url)
+        # Of a host that everybody uses, only the path of its webhooks gives it away.
+        is_drop = _DROP_HOSTS.fullmatch(host) or _DROP_PATHS.match(url)
+        if is_drop:
+            return host
     return None
 
 
@@ -59,7 +65,8 @@ def find_distrust(url: str) -> str | None:
     host = find_host(url)
     if _NUMERIC.fullmatch(host):
         return f"{host} is a bare IP address"
-    if _PASTES.fullmatch(host) or _DROP_HOSTS.fullmatch(host):
+    is_open_to_all = _PASTES.fullmatch(host) or _DROP_HOSTS.fullmatch(host)
+    if is_open_to_all:
         return f"anyone can upload to {host}"
     if url.lower().startswith(("http://", "ftp://")):
         return "the connection is not encrypted"

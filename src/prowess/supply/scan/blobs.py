@@ -34,9 +34,11 @@ def _match_blob(passage: Passage) -> Iterator[Match]:
     text = passage.text
     for pattern, decode in _ENCODINGS:
         for blob in pattern.finditer(text):
-            before = text[max(0, blob.start() - 60) : blob.start()]
+            start = blob.start()
+            before = text[max(0, start - 60) : start]
             # Pictures and digests are what encoded data usually is.
-            if _DATA_URI.search(before) or _INTEGRITY.search(before):
+            is_usual = _DATA_URI.search(before) or _INTEGRITY.search(before)
+            if is_usual:
                 continue
             data = decode(blob[0][:_MOST_DECODED])
             match = _judge(passage, blob, data)
@@ -52,8 +54,9 @@ def _judge(passage: Passage, blob: re.Match[str], data: bytes | None) -> Match |
     text = _find_text(data)
     if text is not None:
         is_order = find_override(text) or find_order(text) or _COMMAND.search(text)
-        reason = f"Encoded text says “{' '.join(text.split())[:60]}”."
-        return Match(line, reason, None if is_order else Severity.INFO)
+        severity = None if is_order else Severity.INFO
+        shown = " ".join(text.split())[:60]
+        return Match(line, f"Encoded text says “{shown}”.", severity)
     if size >= _LARGE:
         reason = f"{size:,} characters of encoded data are here."
         return Match(line, reason, Severity.INFO)
@@ -69,22 +72,28 @@ def _decode_base64(text: str) -> bytes | None:
     if text.count("/") > most_separators or text.count("_") > most_separators:
         return None
     plain = text.rstrip("=").replace("-", "+").replace("_", "/")
+    # A blob may be cut anywhere; of its last group only a whole one can be decoded.
+    whole = plain[: len(plain) // 4 * 4]
     try:
-        return base64.b64decode(plain[: len(plain) // 4 * 4])
+        return base64.b64decode(whole)
     except (binascii.Error, ValueError):
+        # A long word that only looked like base64.
         return None
 
 
 def _decode_hex(text: str) -> bytes | None:
     digits = text.replace("\\x", "").removeprefix("0x")
-    return bytes.fromhex(digits[: len(digits) // 2 * 2])
+    whole = digits[: len(digits) // 2 * 2]
+    return bytes.fromhex(whole)
 
 
 def _decode_base32(text: str) -> bytes | None:
     plain = text.rstrip("=")
+    whole = plain[: len(plain) // 8 * 8]
     try:
-        return base64.b32decode(plain[: len(plain) // 8 * 8])
+        return base64.b32decode(whole)
     except (binascii.Error, ValueError):
+        # A long word in capitals that only looked like base32.
         return None
 
 

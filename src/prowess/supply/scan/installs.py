@@ -139,14 +139,15 @@ def _judge(number: int, call: ProgramCall) -> Iterator[Match]:
 
 def _judge_package(number: int, package: str, is_pinned: Check) -> Match | None:
     shown = package[:80]
-    if not _REMOTE.match(package):
-        if is_pinned(package):
-            return None
-        return Match(number, f"`{shown}` is installed without a fixed version.")
-    if _COMMIT.search(package):
+    # A repository has commits in place of versions, whatever the package manager.
+    is_repository = _REMOTE.match(package) is not None
+    is_fixed = _COMMIT.search(package) is not None if is_repository else is_pinned(package)
+    if is_fixed:
         return None
-    reason = f"`{shown}` is installed from a branch, not a fixed commit."
-    return Match(number, reason, Severity.WARNING)
+    if is_repository:
+        reason = f"`{shown}` is installed from a branch, not a fixed commit."
+        return Match(number, reason, Severity.WARNING)
+    return Match(number, f"`{shown}` is installed without a fixed version.")
 
 
 def _find_install(call: ProgramCall) -> _Install | None:

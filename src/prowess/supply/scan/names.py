@@ -9,12 +9,11 @@ import unicodedata
 from collections.abc import Iterator
 
 from prowess.diagnostics import Severity
-from prowess.supply.scan.addresses import find_host
+from prowess.supply.scan.addresses import WEB_ADDRESS, find_host
 from prowess.supply.scan.confusables import find_letter, fold
 from prowess.supply.scan.rule import Kind, Match, Passage, ScanRule
 
 _WORD = re.compile(r"[^\W\d_]{3,60}")
-_URL = re.compile(r"https?://[^\s'\"`<>|)\]}]{1,2000}", re.IGNORECASE)
 # Hosts that people run programs from, and sign in to.
 _NAMES_BY_END = {
     "com": "github githubusercontent gitlab npmjs docker google googleapis microsoft azure"
@@ -53,7 +52,7 @@ def _match_lookalike(passage: Passage) -> Iterator[Match]:
         return
     if not passage.text.isascii():
         yield from _match_words(passage)
-    for url in _URL.finditer(passage.text):
+    for url in WEB_ADDRESS.finditer(passage.text):
         real = _find_imitated(find_host(url[0]))
         if real is not None:
             reason = f"The host of “{url[0][:80]}” looks like {real} but is not."
@@ -63,8 +62,11 @@ def _match_lookalike(passage: Passage) -> Iterator[Match]:
 def _match_name(passage: Passage) -> Iterator[Match]:
     """A name is written in ASCII; one that only looks so is a trick, in whatever script."""
     name = passage.text
+    if name.isascii():
+        return
     looks = fold(unicodedata.normalize("NFKC", name))
-    if not name.isascii() and looks.isascii():
+    # A name in Greek stays one, however much of it is folded.
+    if looks.isascii():
         yield Match(passage.line, f"The name “{name}” looks like “{looks}” but is not.")
 
 
@@ -130,7 +132,8 @@ def _is_typo(name: str, real: str) -> bool:
         swapped = known[at + 1 : at + 2] + known[at : at + 1]
         return own == known[:at] + swapped + known[at + 2 :]
     shorter, longer = sorted((own, known), key=len)
-    return longer[:at] + longer[at + 1 :] == shorter
+    without_letter = longer[:at] + longer[at + 1 :]
+    return without_letter == shorter
 
 
 RULES = (

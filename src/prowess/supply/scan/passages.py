@@ -126,7 +126,8 @@ def _list_names(text: str) -> Iterator[Passage]:
         return
     name = _NAME.search(text, 0, header.end())
     if name is not None:
-        yield Passage(Kind.NAME, name[1], text.count("\n", 0, name.start()) + 1)
+        lines_before = text.count("\n", 0, name.start())
+        yield Passage(Kind.NAME, name[1], lines_before + 1)
 
 
 def _list_comments(text: str) -> Iterator[Passage]:
@@ -189,5 +190,8 @@ class _Block:
         """Whether a line ends the block; such a line is not part of it."""
         if not self.fence:
             return mark is not None or not line.strip()
+        if mark is None:
+            return False
         # As in CommonMark, only a fence of the same kind, as long and without a word, ends it.
-        return mark is not None and mark[1].startswith(self.fence) and not mark[2].strip()
+        is_same_kind = mark[1].startswith(self.fence)
+        return is_same_kind and not mark[2].strip()

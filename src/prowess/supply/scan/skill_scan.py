@@ -182,6 +182,7 @@ class _FileScan:
             if item.is_link:
                 self._pass_over(path, "It is a symlink, which the scan does not follow.")
             elif item.kind not in ("file", "folder"):
+                # Reading a pipe would wait for somebody who writes into it.
                 self._pass_over(path, "It is neither a file nor a folder.")
             elif item.kind == "file" or item.name not in _SKIPPED_FOLDERS:
                 yield path, item.kind == "folder"
@@ -198,11 +199,11 @@ class _FileScan:
         if size > MOST_BYTES or len(data) > self._room:
             message = f"The file has {size:,} bytes; only the beginning is scanned."
             self._pass_over(path, message, Severity.WARNING)
-        data = data[: min(MOST_BYTES, self._room)]
-        self._room -= len(data)
+        scanned = data[: min(MOST_BYTES, self._room)]
+        self._room -= len(scanned)
         self._count += 1
         # Windows line ends would keep patterns with `$` from matching.
-        text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        text = scanned.decode("utf-8-sig", "replace").replace("\r\n", "\n")
         self._scan_text(path, text)
 
     def _scan_text(self, path: str, text: str) -> None:

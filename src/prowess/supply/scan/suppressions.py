@@ -53,6 +53,7 @@ def find_reason(finding: Diagnostic, suppressions: Collection[Suppression]) -> s
     for suppression in suppressions:
         is_near = finding.line in (suppression.line, suppression.line + 1)
         is_meant = finding.code in suppression.codes
+        # Without a reason it explains nothing, and is a finding itself.
         if is_near and is_meant and suppression.reason:
             return suppression.reason
     return None

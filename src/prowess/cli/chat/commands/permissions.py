@@ -39,7 +39,8 @@ async def run(chat: Chat, arguments: str) -> None:
 def _list_rows(chat: Chat, rules: Iterable[Rule]) -> Iterator[list[Cell]]:
     for rule in rules:
         action = rule.action
-        text = rule.text.removeprefix(f"{action.value}: ") or f"{rule.permission}({rule.pattern})"
+        written = rule.text.removeprefix(f"{action.value}: ")
+        text = written or f"{rule.permission}({rule.pattern})"
         where = "the host"
         if rule.origin == COMMAND_LINE:
             where = "this chat"
@@ -49,9 +50,11 @@ def _list_rows(chat: Chat, rules: Iterable[Rule]) -> Iterator[list[Cell]]:
 
 
 def _add(chat: Chat, arguments: str) -> None:
-    word, _, rule = arguments.partition(" ")
-    rule = rule.strip().strip("'\"")
-    if word not in {action.value for action in Action} or not rule:
+    word, _, rest = arguments.partition(" ")
+    # `_HINT` shows the rule in quotes, as the command line needs it.
+    rule = rest.strip().strip("'\"")
+    is_action = word in {action.value for action in Action}
+    if not is_action or not rule:
         raise UsageError("Write `/permissions allow|ask|deny RULE`, such as `allow Bash(git *)`.")
     chat.skills.project.add_rules(parse_rules(tools=AGENT_TOOLS, **{word: (rule,)}))
     chat.surface.print(f"Until the chat ends: {word} {rule}.")
