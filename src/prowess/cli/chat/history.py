@@ -30,6 +30,7 @@ class ChatHistory(History):
         try:
             lines, _ = read_lines(self._path)
         except MachineError:
+            # A chat without its history is still a chat.
             return
         for line in reversed(lines[-_MOST:]):
             try:
@@ -45,4 +46,5 @@ class ChatHistory(History):
             file.append(msgspec.json.encode(string))
             file.close()
         except (MachineError, UnicodeEncodeError):
+            # What was typed is sent all the same; only the arrow keys will not find it.
             return

@@ -25,8 +25,10 @@ def list_recap(saved: SavedSession) -> Iterator[tuple[Literal["note", "typed", "
 def _find_answer(messages: list[Any]) -> str:
     """The text of the model's last answer."""
     for message in reversed(messages):
+        is_answer = message.get("kind") == "response"
         texts = [part["content"] for part in _list_parts(message) if part["part_kind"] == "text"]
-        if message.get("kind") == "response" and texts:
+        # A response may have nothing but calls of tools.
+        if is_answer and texts:
             return "".join(texts)
     return ""
 

@@ -79,7 +79,9 @@ class _Trimmed:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         lines = console.render_lines(self._inner, options, pad=False)
         filled = [at for at, line in enumerate(lines) if any(one.text.strip() for one in line)]
-        for line in lines[filled[0] : filled[-1] + 1] if filled else ():
+        if not filled:
+            return
+        for line in lines[filled[0] : filled[-1] + 1]:
             yield from line
             yield Segment.line()
 

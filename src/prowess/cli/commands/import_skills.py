@@ -107,9 +107,12 @@ def _print_adoption(adoption: Adoption, cwd: str) -> None:
         _print_problem(f"Not imported: no installer recorded {shorten_path(folder, cwd)}.")
     for file, reason in adoption.unusable:
         _print_problem(f"Cannot use {shorten_path(file, cwd)}: {reason}.")
-    if not adoption.skills:
-        known = f" {count_words(adoption.known, 'folder')} in prowess.lock already."
-        console().print(f"Nothing to import.{known if adoption.known else ''}")
+    if adoption.skills:
+        return
+    said = "Nothing to import."
+    if adoption.known:
+        said += f" {count_words(adoption.known, 'folder')} in prowess.lock already."
+    console().print(said)
 
 
 def _print_skill(skill: AdoptedSkill, cwd: str) -> None:

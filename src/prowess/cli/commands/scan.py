@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import click
 import msgspec
@@ -20,7 +20,12 @@ from prowess.reports.skill_paths import TargetSearch
 from prowess.runtime import Skills
 from prowess.supply.scan.report import ScanReport
 from prowess.supply.scan.rules import SCAN_CODES
-from prowess.supply.scan.skill_scan import ScanResult, scan_folder, scan_one_file
+from prowess.supply.scan.skill_scan import (
+    ScanResult,
+    join_results,
+    scan_folder,
+    scan_one_file,
+)
 from prowess.text.display import count_words, escape_json, escape_line
 
 _SEVERITIES = click.Choice([severity.value for severity in Severity])
@@ -101,23 +106,24 @@ def command(
     if as_json and form not in ("text", "json"):
         raise click.UsageError(f"Use --json or --format {form}, not both.")
     cwd, files = os.getcwd(), LocalFiles()
-    result = ScanResult()
+    results: list[ScanResult] = []
     with Progress("looking for skills") as progress:
         paths = _find_paths(targets, host, add_dirs, bare=bare, progress=progress)
         for done, path in enumerate(paths):
             progress.progress("scanning skills", done)
             is_folder = files.find_kind(path) == "folder"
             scan = scan_folder if is_folder else scan_one_file
-            result = result.join(scan(path, files, obey_comments=not no_suppressions))
+            results.append(scan(path, files, obey_comments=not no_suppressions))
         if with_skill_scanner:
-            result = result.join(_run_skill_scanner(paths, progress))
+            results += _run_skill_scanner(paths, progress)
     base = find_repository(cwd, files) or cwd
+    result = join_results(results)
     report = ScanReport(result, len(paths), Severity(severity), cwd, base).ignore(ignored)
     _FORMS["json" if as_json else form](report)
     return 1 if report.fails(Severity(fail_on)) else 0
 
 
-def _run_skill_scanner(paths: Sequence[str], progress: Progress) -> ScanResult:
+def _run_skill_scanner(paths: Sequence[str], progress: Progress) -> Iterator[ScanResult]:
     """What Cisco's scanner finds in the folders; it does not scan single files."""
     from prowess.machine.installed_programs import find_program
     from prowess.machine.processes import ProcessRunner
@@ -128,11 +134,9 @@ def _run_skill_scanner(paths: Sequence[str], progress: Progress) -> ScanResult:
     if program is None:
         advice = f"Install it in an environment of its own, such as `uv tool install {PACKAGE}`."
         raise UsageError(f"{PROGRAM} is not on the PATH. {advice}")
-    result = ScanResult()
     for done, folder in enumerate(filter(os.path.isdir, paths)):
         progress.progress(f"running {PROGRAM}", done)
-        result = result.join(run_skill_scanner(folder, ProcessRunner(facts), program))
-    return result
+        yield run_skill_scanner(folder, ProcessRunner(facts), program)
 
 
 def _find_paths(

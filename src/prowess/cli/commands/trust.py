@@ -73,7 +73,8 @@ def command(
     Without trust, a single “always” approves one skill or tool, as it is at that moment; it lapses
     when the content changes. --list shows both kinds, --remove and --revoke take them back.
     """
-    if yes + remove + list_all + (revoke is not None) > 1:
+    given = (yes, remove, list_all, revoke is not None)
+    if sum(given) > 1:
         raise UsageError("Use only one of --yes, --remove, --list and --revoke.")
     facts = current_facts()
     store = TrustFile.of(facts)
@@ -122,16 +123,12 @@ def _list(store: TrustFile, approvals: ApprovalFile, *, as_json: bool) -> int:
 def _print_approvals(approved: list[ListedApproval]) -> None:
     from prowess.cli.terminal.tables import print_columns
 
-    rows = [
-        (
-            one.id,
-            one.approved,
-            escape_line(one.what),
-            escape_line(shorten_path(one.location) + ("" if one.is_there else " (gone)")),
-            one.digest.removeprefix("sha256:")[:12],
-        )
-        for one in approved
-    ]
+    rows: list[tuple[str, ...]] = []
+    for one in approved:
+        mark = "" if one.is_there else " (gone)"
+        where = escape_line(shorten_path(one.location) + mark)
+        digest = one.digest.removeprefix("sha256:")[:12]
+        rows.append((one.id, one.approved, escape_line(one.what), where, digest))
     print_columns(rows, heading=("ID", "SINCE", "APPROVED", "FOR", "DIGEST"), wrap=True)
 
 
@@ -290,5 +287,7 @@ def _print_group(title: str, group: _Group) -> None:
         print_columns([("", Text(file, "dim"))], wrap=True)
         # A command may have several lines, and each is a row of its own.
         lines = "\n".join(text.strip("\n") for text in texts).split("\n")
-        print_columns([("", "", escape_text(line).expandtabs(4)) for line in lines], wrap=True)
+        # A tab is as wide as the terminal likes, and would break the column.
+        shown = (escape_text(line).expandtabs(4) for line in lines)
+        print_columns([("", "", line) for line in shown], wrap=True)
     screen.print()

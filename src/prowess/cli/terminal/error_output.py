@@ -105,6 +105,7 @@ def _has_working_folder() -> bool:
     try:
         return bool(os.getcwd())
     except OSError:
+        # The folder of the shell was deleted, such as by another terminal.
         return False
 
 

@@ -68,7 +68,8 @@ def print_exact(text: str) -> None:
     """
     if sys.stdout.isatty():
         is_line_open = bool(text) and not text.endswith("\n")
-        sys.stdout.write(escape_text(text) + ("\n" if is_line_open else ""))
+        end = "\n" if is_line_open else ""
+        sys.stdout.write(escape_text(text) + end)
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(_encode(text))
@@ -81,6 +82,7 @@ def _encode(text: str) -> bytes:
         # Command-line arguments may hold bytes that are not UTF-8; they come out as they went in.
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
+        # A lone surrogate that stands for no byte, such as an escape in JSON may bring.
         return text.encode("utf-8", "backslashreplace")
 
 

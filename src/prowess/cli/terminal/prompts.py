@@ -40,7 +40,8 @@ def ask_line(question: str) -> str | None:
 
 def confirm(question: str) -> bool:
     """Whether the answer is yes; anything else is no."""
-    return (ask_line(f"{question} [y/N]") or "").lower() in ("y", "yes")
+    typed = ask_line(f"{question} [y/N]") or ""
+    return typed.lower() in ("y", "yes")
 
 
 def agree(question: str, *, done: str, as_json: bool) -> bool:
@@ -88,9 +89,9 @@ class TerminalApprover:
             )
         if reply is not ApprovalChoice.REJECT:
             return ApprovalAnswer(reply)
-        return ApprovalAnswer(
-            reply, ask_line("What should be done instead? (Enter to skip)") or None
-        )
+        # The model is told, and can go another way.
+        instead = ask_line("What should be done instead? (Enter to skip)")
+        return ApprovalAnswer(reply, instead or None)
 
 
 def _ask_reply(*, can_last: bool) -> ApprovalChoice | None:

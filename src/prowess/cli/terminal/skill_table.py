@@ -73,6 +73,7 @@ def _print_table(snapshot: Snapshot, outcomes: Sequence[Outcome]) -> None:
 
 def _list_cells(outcome: Outcome, snapshot: Snapshot) -> list[Cell]:
     root = outcome.candidate.root
+    # A file that could not be read has no description; the reason is shown instead.
     described = outcome.skill.description if outcome.skill else outcome.reason
     if outcome.state is State.DENIED:
         # The rule that denies a skill, and its file, is what users look for first.

@@ -72,10 +72,10 @@ def _hash_folder(blobs: Mapping[str, tuple[bytes, bytes]]) -> bytes:
         # git sorts a folder as if its name ended with a slash.
         key = name.encode("utf-8", "surrogatepass") + b"/"
         entries[key] = (_GIT_FOLDER, _hash_folder(below))
-    content = b""
+    lines: list[bytes] = []
     for name, (mode, digest) in sorted(entries.items()):
-        content += b"%s %s\0%s" % (mode, name.rstrip(b"/"), digest)
-    return _hash_object(b"tree", content)
+        lines.append(b"%s %s\0%s" % (mode, name.rstrip(b"/"), digest))
+    return _hash_object(b"tree", b"".join(lines))
 
 
 def _hash_object(kind: bytes, data: bytes) -> bytes:

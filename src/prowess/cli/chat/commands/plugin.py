@@ -45,11 +45,9 @@ def _switch(chat: Chat, name: str, word: str) -> str:
 
 def _list_cells(report: PluginReport) -> list[Cell]:
     plugin = report.plugin
-    parts = [
-        count_words(count, kind.removesuffix("s"))
-        for kind, count in report.count_parts().items()
-        if count
-    ]
+    counts = {kind: count for kind, count in report.count_parts().items() if count}
+    parts = [count_words(count, kind.removesuffix("s")) for kind, count in counts.items()]
+    brings = ", ".join(parts) or "nothing"
     state = Text("on", "green") if plugin.is_enabled else Text("off", "dim")
     reason = f" ({plugin.disabled_by})" if plugin.disabled_by else ""
-    return [state, plugin.id, f"{', '.join(parts) or 'nothing'}{reason}"]
+    return [state, plugin.id, f"{brings}{reason}"]
