@@ -73,8 +73,8 @@ def _hash_folder(blobs: Mapping[str, tuple[bytes, bytes]]) -> bytes:
         key = name.encode("utf-8", "surrogatepass") + b"/"
         entries[key] = (_GIT_FOLDER, _hash_folder(below))
     lines: list[bytes] = []
-    for name, (mode, digest) in sorted(entries.items()):
-        lines.append(b"%s %s\0%s" % (mode, name.rstrip(b"/"), digest))
+    for key, (mode, digest) in sorted(entries.items()):
+        lines.append(b"%s %s\0%s" % (mode, key.rstrip(b"/"), digest))
     return _hash_object(b"tree", b"".join(lines))
 
 
