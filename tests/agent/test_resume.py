@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
@@ -59,6 +60,25 @@ def test_a_turn_that_failed_is_kept_with_all_that_comes_after_it(studio):
     seen = Seen("4")
     resume(studio, first.id, model=seen.model).run("four")
     assert [text for text in list_texts(seen) if text] == ["one", "1", "two", "three", "3", "four"]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_session_with_bytes_that_are_not_text_is_damaged_and_ends_nothing(studio, number):
+    session = studio.open(say("1"), say("2"))
+    session.run("one")
+    session.run("two")
+    session.close()
+    (file,) = Path(studio.facts.home).rglob(f"{session.id}.jsonl")
+    lines = file.read_bytes().splitlines(keepends=True)
+    lines[number] = lines[number].replace(b'"', b'"\xff', 1)
+    file.write_bytes(b"".join(lines))
+    if number == 0:
+        with pytest.raises(UsageError, match="There is no session"):
+            load_session(studio.facts, session.id)
+        assert list_sessions(studio.facts) == []
+    else:
+        assert load_session(studio.facts, session.id).is_damaged
+        assert [saved.header.id for saved in list_sessions(studio.facts)] == [session.id]
 
 
 def test_loaded_skills_are_known_after_a_resume(studio):

@@ -39,6 +39,21 @@ def test_a_script_that_cannot_be_read_is_an_error_with_its_line(tmp_path, text, 
     assert str(error.value) == f"{tmp_path}/s.jsonl{problem}"
 
 
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b'{"prowess-script\xff": 1}\n', ':1: the first line must be `{"prowess-script": 1}`.'),
+        (b'{"prowess-script": 1}\n{"text": "\xff"}\n', ":2: the line is not valid UTF-8."),
+    ],
+)
+def test_a_script_with_bytes_that_are_not_text_is_an_error_with_its_line(tmp_path, data, problem):
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(ScriptError) as error:
+        load_script(str(path), LocalFiles())
+    assert str(error.value) == f"{path}{problem}"
+
+
 def test_a_script_that_is_not_there_is_an_error_of_the_machine(tmp_path):
     with pytest.raises(MachineError):
         load_script(str(tmp_path / "none"), LocalFiles())

@@ -113,7 +113,7 @@ def _list_lines(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _check_header(path: str, number: int, line: bytes) -> None:
     found: Any = None
-    with contextlib.suppress(msgspec.DecodeError):
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
         found = msgspec.json.decode(line)
     if not isinstance(found, dict) or _HEADER not in found:
         raise ScriptError(path, f'the first line must be `{{"{_HEADER}": {VERSION}}}`', line=number)
@@ -127,6 +127,8 @@ def _parse_answer(path: str, number: int, line: bytes) -> ScriptedAnswer:
         answer = msgspec.json.decode(line, type=ScriptedAnswer)
     except msgspec.DecodeError as error:
         raise ScriptError(path, str(error).rstrip("."), line=number) from None
+    except UnicodeDecodeError:
+        raise ScriptError(path, "the line is not valid UTF-8", line=number) from None
     if not (answer.text or answer.calls):
         raise ScriptError(path, "an answer needs a `text` or `calls`", line=number)
     return answer

@@ -295,7 +295,7 @@ def load_session(facts: Facts, id: str) -> SavedSession:
     try:
         lines, is_damaged = read_lines(path)
         header = msgspec.json.decode(lines[0], type=SessionHeader)
-    except (MachineError, IndexError, msgspec.DecodeError):
+    except (MachineError, IndexError, msgspec.DecodeError, UnicodeDecodeError):
         raise UsageError(
             f"There is no session “{id}”; run `prowess sessions` to see all."
         ) from None
@@ -305,7 +305,7 @@ def load_session(facts: Facts, id: str) -> SavedSession:
     for line in lines[1:]:
         try:
             _add(session, _RECORDS.decode(line))
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             # What comes after a line that cannot be read may depend on it.
             session.is_damaged = True
             break

@@ -22,6 +22,7 @@ from prowess.present.strategies import STRATEGIES
 from prowess.present.tokens import estimate_tokens
 from prowess.profiles.schema.catalog import BudgetRules, CatalogRules
 from prowess.text.collation import collate
+from prowess.text.display import count_words
 from prowess.text.markup import tidy_block, tidy_line, tidy_spaces
 
 _LISTED = (Shown.WHOLE, Shown.SHORTENED, Shown.NAME_ONLY)
@@ -368,4 +369,4 @@ def _warn(choices: Sequence[Choice]) -> tuple[str, ...]:
         parts.append(f"{count:,} {'' if parts else verb}{word}")
     if not parts:
         return ()
-    return (f"Of {len(choices):,} skills, {', '.join(parts)}.",)
+    return (f"Of {count_words(len(choices), 'skill')}, {', '.join(parts)}.",)

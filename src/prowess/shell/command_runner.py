@@ -34,6 +34,7 @@ NotRun = Literal["mcp", "remote", "source", "untrusted", "off"]
 
 NO_OUTPUT = "(no output)"
 _TAIL = 2_000
+_MOST_DIGITS = 18
 
 NOT_RUN_REASONS: Mapping[NotRun, str] = {
     "mcp": "it comes from an MCP server",
@@ -256,7 +257,9 @@ def find_seconds(rules: EmbeddedCommandRules, facts: Facts) -> float:
     """How long a command may take."""
     # Without a variable in the profile its name is empty, which no variable's is.
     milliseconds = facts.env.get(rules.milliseconds_variable, "")
-    is_set = milliseconds.isdecimal() and int(milliseconds) > 0
+    # Python refuses to read numbers of thousands of digits.
+    is_number = milliseconds.isdecimal() and len(milliseconds) <= _MOST_DIGITS
+    is_set = is_number and int(milliseconds) > 0
     return int(milliseconds) / 1_000 if is_set else rules.seconds
 
 

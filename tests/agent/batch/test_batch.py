@@ -42,6 +42,7 @@ def test_a_plan_has_5_to_30_units(count: int) -> None:
         (make_plan(5, steps=[]), "needs at least one entry in `steps`"),
         (make_plan(5, title=""), "needs a `title`"),
         ("I would do it so.", "is not the JSON"),
+        ('{"units": "\ud800"}', "is not the JSON"),
     ],
 )
 def test_a_plan_that_cannot_be_used_is_refused_with_the_reason(text: str, said: str) -> None:

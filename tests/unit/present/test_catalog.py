@@ -142,6 +142,7 @@ def test_a_budget_of_the_profile_that_holds_no_name_leaves_all_out_and_says_so()
     assert (catalog.text, catalog.budget, catalog.over_budget) == ("", 4, False)
     assert [line.shown for line in catalog.lines] == [Shown.LEFT_OUT] * 2
     assert catalog.warnings == ("Of 2 skills, 2 are left out.",)
+    assert show(named("a"), context_tokens=100).warnings == ("Of 1 skill, 1 is left out.",)
 
 
 def test_bad_requests_are_usage_errors():

@@ -435,6 +435,7 @@ def test_an_environment_variable_of_the_host_sets_the_time_limit() -> None:
 
     assert seconds({"BASH_DEFAULT_TIMEOUT_MS": "2500"}, "claude-code") == 2.5
     assert seconds({"BASH_DEFAULT_TIMEOUT_MS": "soon"}, "claude-code") == 120.0
+    assert seconds({"BASH_DEFAULT_TIMEOUT_MS": "9" * 5_000}, "claude-code") == 120.0
     assert seconds({"BASH_DEFAULT_TIMEOUT_MS": "2500"}, "prowess") == 120.0
 
 

@@ -36,7 +36,8 @@ def parse_plan(text: str, *, fewest: int = FEWEST, most: int = MOST) -> BatchPla
     blocks = _BLOCK.findall(text)
     try:
         plan = msgspec.json.decode(blocks[-1] if blocks else text, type=BatchPlan)
-    except msgspec.DecodeError as error:
+    # A text that is half of a character cannot be encoded.
+    except (msgspec.DecodeError, UnicodeEncodeError) as error:
         raise PlanError(f"The plan is not the JSON that was asked for: {error}.") from None
     count = len(plan.units)
     if not fewest <= count <= most:
