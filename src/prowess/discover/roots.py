@@ -125,15 +125,12 @@ def _list_together(planned: list[Root], profile: Profile) -> list[Root]:
 def _find_in_main_checkout(rule: RootRule, place: Place, places: Places) -> str | None:
     """The same folder in the main checkout, for one at the top of a linked worktree."""
     main, top = places.main_checkout, places.repository
-    is_worktree = main is not None and top is not None
-    if not is_worktree or not rule.worktree_fallback:
+    if main is None or top is None or not rule.worktree_fallback:
         return None
-    below = str(place.path).removeprefix(str(top))
+    below = str(place.path).removeprefix(top)
     # Deeper folders of the worktree have no fallback: Claude Code asks only at its top.
     at_top = [template.removeprefix("{ancestor}") for template in rule.at]
-    if below not in at_top:
-        return None
-    return f"{main}{below}"
+    return main + below if below in at_top else None
 
 
 def _drop_repeated(planned: list[Root], *, later_wins: bool) -> tuple[Root, ...]:
