@@ -100,6 +100,6 @@ def test_a_message_is_the_one_without_translations(number, singular, plural):
     assert messages.ngettext(singular, plural, number) == expected
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="uuid does not ask there")
+@pytest.mark.skipif(sys.platform == "win32", reason="uuid does not ask for it on Windows")
 def test_the_name_of_the_system_is_the_one_that_the_module_says():
     assert Platform("platform").system() == platform.system()

@@ -46,10 +46,10 @@ class _StandIn(ModuleType):
 
 
 class Platform(_StandIn):
-    """What `uuid` calls while it is imported, which msgspec does."""
+    """What `uuid` calls when msgspec imports it."""
 
     def system(self) -> str:
-        """The name of the system. Only those that have `uname` ask for it."""
+        """The name of the operating system; `uuid` asks only where there is `uname`."""
         return os.uname().sysname
 
 
@@ -65,20 +65,20 @@ class Inspect(_StandIn):
 
 
 class Gettext(_StandIn):
-    """Messages as they are: click would look for translations of each, and there are none."""
+    """Messages in English: click would search for a translation of each, and there are none."""
 
     def gettext(self, message: str) -> str:
         """The message."""
         return message
 
     def ngettext(self, singular: str, plural: str, number: int) -> str:
-        """The message for one thing, or for another number of things."""
+        """The message in the singular for one thing, in the plural for any other number."""
         return singular if number == 1 else plural
 
 
 @contextmanager
 def _replaced(name: str, module: ModuleType | None) -> Iterator[None]:
-    """Something else in the place of a module, unless that was imported before."""
+    """Replace a module, unless it is already imported."""
     if name in sys.modules:
         yield
         return

@@ -12,13 +12,12 @@ from prowess.model.outcome import Note, State
 from prowess.model.settings import Override, Settings
 from prowess.model.skill import Manifest
 from prowess.profiles.schema.resolution import GateRules
+from prowess.text.digits import find_number
 
 # JavaScript hosts refuse these in a config path, because they reach into an object's prototype.
 _UNSAFE_SEGMENTS = frozenset(("__proto__", "prototype", "constructor"))
 # A setting may be null, which is not the same as not being there.
 _MISSING = object()
-# No list in a file has more items than such a number can count.
-_MOST_DIGITS = 18
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -163,12 +162,8 @@ def _get_member(value: Any, segment: str) -> Any:
     """A field of a table or an item of a list."""
     if isinstance(value, Mapping):
         return value.get(segment, _MISSING)
-    is_index = isinstance(value, list) and segment.isdecimal()
-    # Python refuses to read numbers of thousands of digits, and the path is an author's.
-    if not is_index or len(segment) > _MOST_DIGITS:
-        return _MISSING
-    index = int(segment)
-    return value[index] if index < len(value) else _MISSING
+    index = find_number(segment) if isinstance(value, list) else None
+    return _MISSING if index is None or index >= len(value) else value[index]
 
 
 CHECKS: dict[str, Callable[[_Case], tuple[str, ...]]] = {

@@ -1,4 +1,4 @@
-"""What the machine says of folders and files."""
+"""What is read from folders and files, as values."""
 
 # Without postponed annotations, for the reason given in `prowess.model.skill`.
 

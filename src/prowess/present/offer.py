@@ -18,8 +18,7 @@ from prowess.present.catalog import present
 from prowess.profiles.schema.catalog import BudgetRules
 from prowess.profiles.schema.profile import Profile
 from prowess.text.addresses import render_address
-
-_MOST_DIGITS = 18
+from prowess.text.digits import find_number
 
 
 def describe_skill(
@@ -154,10 +153,9 @@ def _read_variable(budget: BudgetRules, facts: Facts) -> int | None:
     text = facts.env.get(budget.variable, "").strip() if budget.variable else ""
     if not text:
         return None
-    # Python refuses to read numbers of thousands of digits.
-    is_number = text.isdecimal() and len(text) <= _MOST_DIGITS
-    if not is_number or int(text) == 0:
+    number = find_number(text)
+    if not number:
         raise UsageError(
             f"{budget.variable} is “{text}”; it must be a number of characters, 1 or more."
         )
-    return int(text)
+    return number

@@ -27,6 +27,7 @@ from prowess.shell.embedded_commands import EmbeddedCommand, EmbeddedCommands, f
 from prowess.shell.powershell import fill_powershell
 from prowess.shell.process_limits import find_ungivable
 from prowess.shell.quotes import PREFIX, FilledCommand, ValueRefused
+from prowess.text.digits import find_number
 from prowess.text.masker import Masker
 
 NotRun = Literal["mcp", "remote", "source", "untrusted", "off"]
@@ -34,7 +35,6 @@ NotRun = Literal["mcp", "remote", "source", "untrusted", "off"]
 
 NO_OUTPUT = "(no output)"
 _TAIL = 2_000
-_MOST_DIGITS = 18
 
 NOT_RUN_REASONS: Mapping[NotRun, str] = {
     "mcp": "it comes from an MCP server",
@@ -256,11 +256,8 @@ class _Planner:
 def find_seconds(rules: EmbeddedCommandRules, facts: Facts) -> float:
     """How long a command may take."""
     # Without a variable in the profile its name is empty, which no variable's is.
-    milliseconds = facts.env.get(rules.milliseconds_variable, "")
-    # Python refuses to read numbers of thousands of digits.
-    is_number = milliseconds.isdecimal() and len(milliseconds) <= _MOST_DIGITS
-    is_set = is_number and int(milliseconds) > 0
-    return int(milliseconds) / 1_000 if is_set else rules.seconds
+    milliseconds = find_number(facts.env.get(rules.milliseconds_variable, ""))
+    return milliseconds / 1_000 if milliseconds else rules.seconds
 
 
 def request_commands(

@@ -318,21 +318,26 @@ def _end_workers(yard: Yard) -> None:
             os.kill(worker.pid, signal.SIGKILL)
 
 
-def test_an_interrupt_ends_the_job_and_the_model_learns_of_it(local: Yard) -> None:
+def interrupt_once_started(yard: Yard) -> tuple[Session, list[Event]]:
+    """Interrupt a session as soon as its model knows that the sub-agent was started."""
     answers = (start(), {**SLOW, **CHILD}, {**say("Red."), **CHILD}, say("I wait."))
+    session = open_session(yard, *answers, rules={"allow": ["Bash"]})
     events: list[Event] = []
+
+    def look(event: Event) -> None:
+        events.append(event)
+        if isinstance(event, ToolFinished) and STARTED in event.output:
+            session.interrupt()
+
+    assert session.run("Do it.", on_event=look).status == "interrupted"
+    return session, events
+
+
+def test_an_interrupt_ends_the_job_and_the_model_learns_of_it(local: Yard) -> None:
     with local.worker():
-        session = open_session(local, *answers, rules={"allow": ["Bash"]})
-
-        def look(event: Event) -> None:
-            events.append(event)
-            if isinstance(event, ToolFinished) and STARTED in event.output:
-                session.interrupt()
-
-        ended = session.run("Do it.", on_event=look)
+        session, events = interrupt_once_started(local)
         (job,) = local.jobs.list_jobs()
         local.wait(job.id)
-    assert ended.status == "interrupted"
     assert local.jobs.get(job.id).state == "cancelled"
     assert [one.status for one in pick(events, TaskFinished)] == ["interrupted"]
     seen = Seen("Fine.")
@@ -345,18 +350,8 @@ def test_one_that_ends_while_it_is_being_cancelled_reports_its_answer_once(
     local: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     local.let_go_before_cancel(monkeypatch)
-    answers = (start(), {**SLOW, **CHILD}, {**say("Red."), **CHILD}, say("I wait."))
-    events: list[Event] = []
     with local.worker():
-        session = open_session(local, *answers, rules={"allow": ["Bash"]})
-
-        def look(event: Event) -> None:
-            events.append(event)
-            if isinstance(event, ToolFinished) and STARTED in event.output:
-                session.interrupt()
-
-        ended = session.run("Do it.", on_event=look)
-    assert ended.status == "interrupted"
+        session, events = interrupt_once_started(local)
     (job,) = local.jobs.list_jobs()
     assert (job.state, job.answer) == ("done", "Red.")
     assert [(one.status, one.output) for one in pick(events, TaskFinished)] == [("done", "Red.")]
