@@ -391,3 +391,18 @@ def test_a_host_with_added_folders_says_nothing_of_them(terminal, host):
     terminal.skill("more/.claude/skills/doc")
     shown = terminal.json("list", "--host", host, "--add-dir", terminal.path("more"))
     assert ([one["name"] for one in shown["skills"]], shown["diagnostics"]) == (["doc"], [])
+
+
+def test_a_source_that_no_skill_is_from_is_an_error_that_names_those_there_are(terminal):
+    answer = terminal.run("list", "--source", "other")
+    assert (answer.code, answer.err) == (
+        2,
+        "prowess: No skill here is from “other”: there are no skills here.\n",
+    )
+    terminal.skill("project/.claude/skills/a")
+    answer = terminal.run("list", "--source", "other")
+    assert (answer.code, answer.err) == (
+        2,
+        "prowess: No skill here is from “other”; the sources are claude, claude:project, project.\n",
+    )
+    assert terminal.run("list", "--source", "claude").code == 0

@@ -280,7 +280,8 @@ class SubagentJobs:
 
     def _warn_waiting(self, id: str, name: str) -> None:
         """Say that a job waits for an approval that nobody here can give."""
-        message = f"The background task “{name}” is waiting for approval; run `prowess jobs approve {id}`."
+        command = f"prowess jobs approve {id}"
+        message = f"The background task “{name}” is waiting for approval; run `{command}`."
         self._emit(Warned(code="task-waits", message=message))
         self._note_refusal(message)
 

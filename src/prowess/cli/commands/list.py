@@ -132,9 +132,9 @@ def _select_source(outcomes: tuple[Outcome, ...], wanted: str) -> tuple[Outcome,
     selected = tuple(one for one in outcomes if wanted in list_names(one))
     if not selected:
         known = sorted({name for one in outcomes for name in list_names(one)})
-        raise UsageError(
-            f"No skill here is from “{wanted}”; the sources are {', '.join(known) or 'none'}."
-        )
+        if not known:
+            raise UsageError(f"No skill here is from “{wanted}”: there are no skills here.")
+        raise UsageError(f"No skill here is from “{wanted}”; the sources are {', '.join(known)}.")
     return selected
 
 
