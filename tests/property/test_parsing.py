@@ -4,8 +4,6 @@ meaning.
 
 from __future__ import annotations
 
-import time
-
 import msgspec
 import pytest
 from hypothesis import given
@@ -23,6 +21,7 @@ from prowess.profiles.load import load_profile
 from prowess.profiles.schema.roots import ScanLimits
 from prowess.state.cache import ScanCache
 from prowess.testing import MemoryFiles
+from tests.effort import soon
 from tests.unit.parse.rules import EVERY_HOST, PROWESS, SPEC
 
 LIMITS = ScanLimits()
@@ -117,12 +116,12 @@ def errors_in(*findings):
 @pytest.mark.parametrize("host", EVERY_HOST)
 @given(data=anything)
 def test_any_bytes_are_read_or_reported(host, data):
-    started = time.process_time()
-    reading = read_header(data, rules=EVERY_HOST[host], limits=LIMITS)
-    understood = understand(
-        reading, default_name="x", required=("description",), fields=FIELDS[host]
+    reading = soon(lambda: read_header(data, rules=EVERY_HOST[host], limits=LIMITS))
+    understood = soon(
+        lambda: understand(
+            reading, default_name="x", required=("description",), fields=FIELDS[host]
+        )
     )
-    assert time.process_time() - started < 2
     assert all(type(key) is str for key in reading.frontmatter)
     assert reading.valid or errors_in(*reading.diagnostics)
     assert understood.valid or errors_in(*reading.diagnostics, *understood.diagnostics)

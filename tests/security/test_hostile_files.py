@@ -5,7 +5,6 @@ neighbour.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from prowess.errors import MachineError
 from prowess.model.outcome import State
 from prowess.profiles.load import BUILT_IN
+from tests.effort import soon
 from tests.workspace import Workspace, skill_text
 
 HOSTS = [
@@ -37,7 +37,6 @@ ROOT = {
     "qwen": "project/.agents/skills",
     "crush": "home/.config/agents/skills",
 }
-SECONDS = 2.0
 
 Attack = Callable[[Path], None]
 
@@ -133,9 +132,7 @@ def test_a_hostile_file_is_reported_and_its_neighbour_loads(
     bad.mkdir()
     attack(bad / "SKILL.md")
 
-    started = time.process_time()
-    snapshot = workspace.scan(host)
-    assert time.process_time() - started < SECONDS
+    snapshot = soon(lambda: workspace.scan(host))
 
     assert workspace.outcome(snapshot, f"{root}/good/SKILL.md").state is State.READY
     end = workspace.outcome(snapshot, f"{root}/bad/SKILL.md")
@@ -148,9 +145,7 @@ def test_a_folder_of_100_000_files_costs_little(workspace: Workspace) -> None:
     for number in range(100_000):
         os.close(os.open(f"{folder}/{number}.txt", os.O_CREAT | os.O_WRONLY))
     workspace.skill("project/.claude/skills/good")
-    started = time.process_time()
-    snapshot = workspace.scan()
-    assert time.process_time() - started < SECONDS
+    snapshot = soon(workspace.scan)
     assert workspace.listed(snapshot) == {"good": "project/.claude/skills/good/SKILL.md"}
 
 
@@ -164,9 +159,7 @@ def test_loops_of_links_end(workspace: Workspace, host: str) -> None:
     workspace.link(f"{root}/b/to-a", "../a")
     for number in range(12):
         workspace.link(f"{root}/many/link-{number}", "..")
-    started = time.process_time()
-    snapshot = workspace.scan(host)
-    assert time.process_time() - started < SECONDS
+    snapshot = soon(lambda: workspace.scan(host))
     assert [o.name for o in snapshot.shown if o.name == "good"] == ["good"]
 
 

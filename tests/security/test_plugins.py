@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from typing import Any
 
 import pytest
 
 from prowess.model.outcome import State
 from prowess.model.snapshot import Snapshot
+from tests.effort import soon
 from tests.workspace import Workspace
 
 CLAUDE = "home/.claude/plugins"
@@ -168,10 +168,8 @@ def test_a_hostile_manifest_costs_its_own_plugin_and_no_time(
     install(workspace, bad=f"{CACHE}/bad", good=f"{CACHE}/good")
     workspace.write(f"{CACHE}/bad/{manifest}", text)
     workspace.skill(f"{CACHE}/good/skills/s", "")
-    began = time.process_time()
-    skills = {skill.name for skill in workspace.scan().skills}
+    skills = {skill.name for skill in soon(workspace.scan).skills}
     assert "good:s" in skills
-    assert time.process_time() - began < 5
 
 
 def test_a_manifest_that_is_a_pipe_is_not_waited_for(workspace: Workspace):

@@ -7,9 +7,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -27,18 +24,9 @@ from prowess.machine.files import LocalFiles
 from prowess.model.skill import Skill
 from prowess.profiles.load import load_profile
 from prowess.testing import MemoryFiles
+from tests.effort import soon
 from tests.unit.activate.skills import make_outcome
 from tests.workspace import Workspace
-
-# What takes longer than this takes minutes: the attacks grow with every character.
-SECONDS = 5.0
-
-
-@contextmanager
-def soon() -> Iterator[None]:
-    started = time.process_time()
-    yield
-    assert time.process_time() - started < SECONDS
 
 
 @pytest.fixture
@@ -83,8 +71,7 @@ def test_a_device_behind_a_link_is_outside(skill: Skill) -> None:
 def test_a_file_of_many_gigabytes_is_refused_by_its_size(skill: Skill) -> None:
     with open(f"{skill.folder}/huge", "wb") as file:
         file.truncate(50 << 30)
-    with soon():
-        assert refuse(skill, "huge") == "too-large"
+    assert soon(lambda: refuse(skill, "huge")) == "too-large"
 
 
 def test_a_file_that_may_not_be_read_is_refused_without_its_place(skill: Skill) -> None:
@@ -168,15 +155,13 @@ def test_a_sample_follows_no_links_and_ends(skill: Skill, tmp_path: Path) -> Non
     "path", ["a/" * 200_000, "../" * 200_000, "%2e" * 200_000, "%" * 500_000, "a" * 1_000_000]
 )
 def test_a_very_long_address_is_refused_soon(skill: Skill, path: str) -> None:
-    with soon():
-        kind = refuse(skill, path)
+    kind = soon(lambda: refuse(skill, path))
     assert kind in ("malformed", "missing", "outside", "unreadable")
 
 
 def test_a_very_long_name_is_unknown_soon() -> None:
     known = [f"skill-{n}" for n in range(10_000)]
-    with soon(), pytest.raises(UnknownSkill):
-        raise UnknownSkill("s" * 200_000, known)
+    assert soon(lambda: str(UnknownSkill("s" * 200_000, known)))
 
 
 # Patterns
@@ -193,8 +178,7 @@ SLOW = [
 @pytest.mark.parametrize("pattern", SLOW)
 def test_no_pattern_of_a_skill_is_slow(pattern: str) -> None:
     conditions = ConditionIndex([Condition("evil", "/evil/SKILL.md", (pattern,))])
-    with soon():
-        assert conditions.find_met(["a" * 200] * 60) == []
+    assert soon(lambda: conditions.find_met(["a" * 200] * 60)) == []
 
 
 @pytest.mark.parametrize("pattern", SLOW)
@@ -208,10 +192,8 @@ def test_no_pattern_of_an_ignore_file_is_slow(pattern: str) -> None:
             "/p/s/SKILL.md": "",
         }
     )
-    with soon():
-        assert sample_files("/p/s", files, rules=load_profile("prowess").tool).files == (
-            f"/p/s/{name}/{name}/x",
-        )
+    sample = soon(lambda: sample_files("/p/s", files, rules=load_profile("prowess").tool))
+    assert sample.files == (f"/p/s/{name}/{name}/x",)
 
 
 @pytest.mark.parametrize("pattern", SLOW)
@@ -219,8 +201,7 @@ def test_no_ignore_file_of_a_project_makes_a_scan_slow(workspace: Workspace, pat
     workspace.git()
     workspace.write("project/.gitignore", f"{pattern}\n")
     workspace.skill(f"project/.claude/skills/{'a' * 200}", "slow")
-    with soon():
-        assert list(workspace.listed(workspace.scan())) == ["slow"]
+    assert list(workspace.listed(soon(workspace.scan))) == ["slow"]
 
 
 def test_an_ignore_file_with_lines_that_mean_nothing_is_read_on_and_told(
@@ -242,11 +223,9 @@ def test_an_ignore_file_with_lines_that_mean_nothing_is_read_on_and_told(
     ["{a,b}" * 60, "{" * 64 + "a,b" + "}" * 64, "{a," * 60 + "}" * 60, "{" * 100_000, "{,}" * 60],
 )
 def test_no_braces_are_too_many(pattern: str) -> None:
-    with soon():
-        conditions = ConditionIndex(
-            [Condition(f"s{n}", f"/s{n}", (pattern,) * 20) for n in range(5)]
-        )
-        met = conditions.find_met(["x"])
+    named = [Condition(f"s{n}", f"/s{n}", (pattern,) * 20) for n in range(5)]
+    conditions = soon(lambda: ConditionIndex(named))
+    met = soon(lambda: conditions.find_met(["x"]))
     # Nothing is lost in silence: every pattern is held against the file, or told as left out.
     assert (len(conditions), met) == (5, [])
 
@@ -254,14 +233,15 @@ def test_no_braces_are_too_many(pattern: str) -> None:
 def test_folders_below_are_found_soon_however_deep_the_file_lies() -> None:
     profile = load_profile("prowess")
     deep = "/".join(["/p", *(["a"] * 400), "x"])
-    with soon():
-        found = find_nested_roots(
+    found = soon(
+        lambda: find_nested_roots(
             deep,
             "/p",
             rules={"project": profile.roots["project"]},
             watch=WatchState(),
             files=MemoryFiles({deep: ""}),
         )
+    )
     assert (found.roots, len(found.watch.searched)) == ((), 400)
 
 

@@ -19,6 +19,7 @@ from prowess.ports import Discovered, Search
 from prowess.profiles.places import Places
 from prowess.profiles.schema.roots import ScanLimits
 from prowess.testing import MemoryFiles
+from tests.effort import soon
 from tests.workspace import Workspace
 
 ROOT = "/p/skills"
@@ -464,9 +465,7 @@ def test_a_line_that_is_no_pattern_costs_only_itself() -> None:
 def test_no_ignore_file_makes_a_walk_slow() -> None:
     lines = "\n".join("*a" * count + "c" for count in range(1, 40))
     files = MemoryFiles({"/p/.gitignore": lines, f"{ROOT}/{'a' * 250}/SKILL.md": ""})
-    started = time.process_time()
-    assert len(names(find(files, make_root(gitignore=True)))) == 1
-    assert time.process_time() - started < 3
+    assert len(names(soon(lambda: find(files, make_root(gitignore=True))))) == 1
 
 
 def test_a_root_that_git_ignores_as_a_whole_is_still_searched() -> None:

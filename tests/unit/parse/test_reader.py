@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from prowess.parse.yaml.reader import parse_yaml
 from prowess.profiles.schema.roots import ScanLimits
+from tests.effort import soon
 from tests.unit.parse.rules import EVERY_HOST, SPEC, codes, read, read_fields
 
 LIMITS = ScanLimits()
@@ -36,9 +35,7 @@ def test_a_few_aliases_are_read():
     ids=["long-scalar", "thirty", "bomb", "bomb-below-the-count"],
 )
 def test_aliases_that_could_grow_are_refused(host, header):
-    started = time.process_time()
-    reading = read_fields(header, EVERY_HOST[host])
-    assert time.process_time() - started < 2
+    reading = soon(lambda: read_fields(header, EVERY_HOST[host]))
     assert (reading.frontmatter, codes(reading)) == ({}, [("yaml-aliases", None)])
 
 
@@ -57,9 +54,7 @@ def test_aliases_that_could_grow_are_refused(host, header):
     ids=["dashes", "open", "closed", "mappings", "questions", "below-a-key", "indented"],
 )
 def test_deep_nesting_is_refused_in_no_time(host, header):
-    started = time.process_time()
-    reading = read_fields(header + "\n", EVERY_HOST[host])
-    assert time.process_time() - started < 2
+    reading = soon(lambda: read_fields(header + "\n", EVERY_HOST[host]))
     assert (reading.frontmatter, [code for code, _ in codes(reading)]) == ({}, ["yaml-nesting"])
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from prowess.parse.lint.references import find_references
+from tests.effort import soon
 
 
 def paths(body):
@@ -101,6 +100,4 @@ def test_lines_are_counted():
     ],
 )
 def test_no_text_takes_long(piece):
-    started = time.process_time()
-    paths(piece * (200_000 // len(piece)))
-    assert time.process_time() - started < 2
+    soon(lambda: paths(piece * (200_000 // len(piece))))

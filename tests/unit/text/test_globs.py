@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.text.globs import find_match
+from tests.effort import soon
 
 
 @pytest.mark.parametrize(
@@ -74,9 +73,7 @@ def test_a_plain_name_matches_only_itself(name: str) -> None:
     ],
 )
 def test_no_pattern_is_slow(pattern: str, name: str) -> None:
-    started = time.process_time()
-    assert find_match(name, (pattern,)) is None
-    assert time.process_time() - started < 2
+    assert soon(lambda: find_match(name, (pattern,))) is None
 
 
 @pytest.mark.parametrize(

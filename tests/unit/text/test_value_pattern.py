@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from prowess.text.value_pattern import PatternError, parse_pattern
+from tests.effort import soon
 
 
 @pytest.mark.parametrize(
@@ -60,9 +59,7 @@ def test_a_pattern_of_another_kind_is_refused_with_the_reason(pattern: str, why:
     "pattern", ["a*" * 99 + "b", ".*" * 99 + "x", "a?" * 66 + "a{100}", "[ab]*" * 39]
 )
 def test_no_pattern_takes_long(pattern: str) -> None:
-    start = time.process_time()
-    parse_pattern(pattern).matches("a" * 2_000)
-    assert time.process_time() - start < 2
+    soon(lambda: parse_pattern(pattern).matches("a" * 2_000))
 
 
 def test_a_value_that_is_too_long_matches_nothing() -> None:
