@@ -94,57 +94,46 @@ def measure(what: str, folder: str, home: str) -> tuple[float, float]:
     return seconds, memory
 
 
-def best(
-    what: str, folder: str, home: str, runs: int, before: object = None
-) -> tuple[float, float]:
-    """The best of several measurements; `before` is called before each."""
-    results = []
-    for _ in range(runs):
-        if callable(before):
-            before()
-        results.append(measure(what, folder, home))
-    return min(seconds for seconds, _ in results), max(memory for _, memory in results)
+def cpu_of(command: list[str], *, cwd: str, env: dict[str, str]) -> float:
+    """CPU seconds of a command."""
+    start = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, cwd=cwd, env=env, stdout=subprocess.DEVNULL, check=True)
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
 
 
-def cpu_of(
-    command: list[str], *, cwd: str, env: dict[str, str], runs: int, before: object = None
-) -> float:
-    """CPU seconds of a command, the best of several runs."""
-    spent = []
-    for _ in range(runs):
-        if callable(before):
-            before()
-        start = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, cwd=cwd, env=env, stdout=subprocess.DEVNULL, check=True)
-        end = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append(end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime)
-    return min(spent)
+def report_scan(number: int, *, rounds: int = 10) -> float:
+    """Print the ratios for so many skills; returns CPU microseconds a skill of the cold scan.
 
-
-def report_scan(number: int, *, runs: int = 5) -> float:
-    """Print the ratios for so many skills; returns CPU microseconds a skill of the cold scan."""
+    Floor, cold and warm take turns, and the best of each counts: a busy minute of the machine falls
+    on all three or is left out.
+    """
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
         generate(Path(folder), number)
         time.sleep(0.2)
         edited = Path(folder, ".claude/skills/skill-00007/SKILL.md")
-
-        def forget() -> None:
+        floors: list[float] = []
+        cold: list[float] = []
+        warm: list[float] = []
+        memory: list[float] = []
+        for _ in range(rounds):
+            floors.append(measure("floor", folder, home)[0])
             subprocess.run(["rm", "-rf", os.path.join(home, "cache")], check=True)
-
-        def edit() -> None:
-            edited.write_text(edited.read_text() + "One more line.\n")
-
-        base, _ = best("floor", folder, home, runs)
-        cold, memory = best("scan", folder, home, runs, forget)
-        warm, warm_memory = best("scan", folder, home, runs, edit)
+            for times in (cold, warm):
+                seconds, peak = measure("scan", folder, home)
+                times.append(seconds)
+                memory.append(peak)
+                edited.write_text(edited.read_text() + "One more line.\n")
+        base = min(floors)
         print(
-            f"{number:>7,} skills  floor {base * 1e6 / number:5.1f} µs  cold {cold / base:4.2f}×  "
-            f"warm {warm / base:4.2f}×  memory {max(memory, warm_memory):.0f} MB"
+            f"{number:>7,} skills  floor {base * 1e6 / number:5.1f} µs  "
+            f"cold {min(cold) / base:4.2f}×  warm {min(warm) / base:4.2f}×  "
+            f"memory {max(memory):.0f} MB"
         )
-        return cold * 1e6 / number
+        return min(cold) * 1e6 / number
 
 
-def report_command(number: int, *, runs: int = 7) -> None:
+def report_command(number: int, *, rounds: int = 20) -> None:
     """Print what `prowess list --json` costs, warm and with one file edited, against a bare
     interpreter.
     """
@@ -153,17 +142,16 @@ def report_command(number: int, *, runs: int = 7) -> None:
         time.sleep(0.2)
         env = {"HOME": home, "PATH": os.environ["PATH"]}
         edited = Path(folder, ".claude/skills/skill-00007/SKILL.md")
-
-        def edit() -> None:
-            edited.write_text(edited.read_text() + "One more line.\n")
-
         prowess = os.path.join(os.path.dirname(sys.executable), "prowess")
-        bare = cpu_of([sys.executable, "-c", "pass"], cwd=folder, env=env, runs=runs)
-        cpu_of([prowess, "list", "--json"], cwd=folder, env=env, runs=2)
-        listed = cpu_of([prowess, "list", "--json"], cwd=folder, env=env, runs=runs, before=edit)
+        bare, listed = [], []
+        cpu_of([prowess, "list", "--json"], cwd=folder, env=env)
+        for _ in range(rounds):
+            bare.append(cpu_of([sys.executable, "-c", "pass"], cwd=folder, env=env))
+            edited.write_text(edited.read_text() + "One more line.\n")
+            listed.append(cpu_of([prowess, "list", "--json"], cwd=folder, env=env))
         print(
-            f"prowess list --json, {number:,} skills, one edited: {listed * 1e3:.0f} ms CPU, "
-            f"{listed / bare:.1f}× `python -c pass`"
+            f"prowess list --json, {number:,} skills, one edited: {min(listed) * 1e3:.0f} ms CPU, "
+            f"{min(listed) / min(bare):.1f}× `python -c pass`"
         )
 
 
@@ -185,7 +173,9 @@ def main() -> None:
         return
     report_scan(options.skills)
     report_command(1_000)
-    costs = {number: report_scan(number, runs=2) for number in map(int, options.growth.split(","))}
+    costs = {
+        number: report_scan(number, rounds=3) for number in map(int, options.growth.split(","))
+    }
     smallest, largest = min(costs), max(costs)
     ratio = costs[largest] / costs[smallest]
     print(f"growth: at {largest:,} a skill costs {ratio:.2f}× of what it costs at {smallest:,}")
