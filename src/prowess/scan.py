@@ -6,6 +6,7 @@ One `Claim` for each candidate travels through them, and ends as an `Outcome`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 
 import msgspec
 
@@ -35,6 +36,8 @@ from prowess.resolve.resolution import Collision, resolve
 from prowess.state.cache import ScanCache
 
 _PROGRESS_STEP = 500
+_get_name = attrgetter("name")
+_get_rank = attrgetter("state.rank")
 
 
 class Scan(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,5 +149,9 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 def _conclude(claims: Iterable[Claim]) -> tuple[Outcome, ...]:
     """The outcomes in the order of names; of one name, the one that got farthest comes first."""
     outcomes = [claim.conclude() for claim in claims]
-    outcomes.sort(key=lambda one: (one.name.casefold(), one.name, -one.state.rank))
+    # Three sorts, the weakest first: each keeps the order of the one before among equals. That is
+    # faster than one that compares tuples, because most names are in order already.
+    outcomes.sort(key=_get_rank, reverse=True)
+    outcomes.sort(key=_get_name)
+    outcomes.sort(key=lambda outcome: outcome.name.casefold())
     return tuple(outcomes)

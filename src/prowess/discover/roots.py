@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from operator import attrgetter
 
 import msgspec
 
@@ -25,6 +27,7 @@ _NO_PROVIDERS = frozenset(
 _FIELDS_OF_RULES = tuple(
     field for field in Root.__struct_fields__ if field in RootRule.__struct_fields__
 )
+_get_fields = attrgetter(*_FIELDS_OF_RULES)
 
 # How deep a folder is searched of a scope that the host does not know.
 _DEPTH = 6
@@ -233,7 +236,7 @@ def make_root(
     disabled_by: str | None = None,
 ) -> Root:
     """The root that a rule describes, in one folder."""
-    as_in_rule = {field: getattr(rule, field) for field in _FIELDS_OF_RULES}
+    as_in_rule = dict(zip(_FIELDS_OF_RULES, _get_fields(rule), strict=True))
     provider = rule.provider or _name_provider(template)
     label = _name_label(rule, template)
     return Root(
@@ -315,6 +318,7 @@ def _name_label(rule: RootRule, template: str) -> str:
     return rule.label or f"{rule.provider or _name_provider(template)}:{rule.level}"
 
 
+@lru_cache
 def _name_provider(template: str) -> str:
     """`{ancestor}/.claude/skills` and `{claude}/skills` → claude, `{ancestor}/skills` → folder."""
     parts = [part.strip("{}").lstrip(".") for part in template.replace("\\", "/").split("/")]

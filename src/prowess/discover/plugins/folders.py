@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.plugins.search import (
@@ -12,6 +12,7 @@ from prowess.discover.plugins.search import (
     has_file,
     list_folders,
 )
+from prowess.model.files import FolderItem
 from prowess.model.plugin import Owner
 from prowess.ports import FileSystem
 from prowess.profiles.schema.plugins import PluginRule
@@ -85,24 +86,29 @@ def _find_between_skills(
     files, manifests = search.files, rule.manifests
     first_names = {name.partition("/")[0] for name in manifests}
     for path in search.expand(rule):
-        for folder in list_folders(path, files):
-            # There may be thousands of skills, and their folders are listed anyway: only those with
-            # the right name in them are worth another look.
-            if _has_any(folder, first_names, files) and has_file(folder, manifests, files):
+        # There may be thousands of skills, and their folders are listed anyway: only those with the
+        # right name in them are worth another look.
+        for folder in _choose_with_names(list_folders(path, files), first_names, files):
+            if has_file(folder, manifests, files):
                 yield FoundPlugin(folder=folder, origin=path)
 
 
-def _has_any(folder: str, names: set[str], files: FileSystem) -> bool:
-    """Whether a folder has one of these names in it, or cannot be listed."""
-    try:
-        items = files.list_folder(folder)
-    except OSError:
-        return True
-    # A plain loop: a generator for each of thousands of folders costs more than all else here.
-    for item in items:  # noqa: SIM110
-        if item.name in names:
-            return True
-    return False
+def _choose_with_names(folders: Iterable[str], names: set[str], files: FileSystem) -> Iterator[str]:
+    """The folders that have one of these names in them, or cannot be listed."""
+    without: list[FolderItem] | None = None
+    for folder in folders:
+        try:
+            items = files.list_folder(folder)
+        except OSError:
+            yield folder
+            continue
+        # Most folders of skills have the same items, and then a scan has one list for all of them.
+        if items is without:
+            continue
+        if names.isdisjoint([item.name for item in items]):
+            without = items
+        else:
+            yield folder
 
 
 FINDERS: dict[str, Finder] = {

@@ -34,7 +34,7 @@ _REFUSED_IN_NAME = frozenset(" /\\:@<>\"'`")
 
 STANDARD_SCHEMAS = "https://agent-plugins.org/schemas/"
 STANDARD_SCHEMA = f"{STANDARD_SCHEMAS}1.0.0/plugin.schema.json"
-_STANDARD_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+_STANDARD_NAME = r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?"
 _STANDARD_TEXTS = ("version", "description", "homepage", "repository", "license")
 _STANDARD_FIELDS = frozenset(
     ("$schema", "name", "author", "keywords", "extensions", *_STANDARD_TEXTS)
@@ -379,7 +379,7 @@ def _find_standard_problem(data: Mapping[str, Any]) -> str | None:
 
 
 def _is_standard_name(name: str) -> bool:
-    has_shape = _STANDARD_NAME.fullmatch(name) is not None and len(name) <= _MOST_NAME
+    has_shape = re.fullmatch(_STANDARD_NAME, name) is not None and len(name) <= _MOST_NAME
     has_double = "--" in name or ".." in name
     return has_shape and not has_double
 
