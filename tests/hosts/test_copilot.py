@@ -92,3 +92,14 @@ def test_the_model_may_spell_a_name_in_any_case(workspace):
         f"Related files (read them with the view tool):\n- {folder}/ref/x.md\n\n"
         "Body\n</skill-context>"
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "listed"), [("0755", []), ('"0755"', ["0755"]), ("a\x07b", ["a\x07b"])]
+)
+def test_values_are_those_of_the_parser_for_javascript(workspace, value, listed):
+    workspace.write(
+        "project/.github/skills/a/SKILL.md", f"---\nname: a\ndescription: {value}\n---\n"
+    )
+    shown = workspace.scan("copilot").shown
+    assert [outcome.skill.description for outcome in shown] == listed

@@ -112,3 +112,9 @@ def test_a_typed_command_has_hyphens_for_spaces(workspace):
     workspace.skill("home/.gemini/skills/a", name="do it")
     result = workspace.open("gemini").run("/do-it now")
     assert result.parts[1] == "now"
+
+
+def test_an_extension_whose_manifest_is_broken_has_no_skills(workspace):
+    workspace.write("home/.gemini/extensions/one/gemini-extension.json", "{broken")
+    workspace.skill("home/.gemini/extensions/one/skills/a")
+    assert list(workspace.listed(workspace.scan("gemini"))) == []

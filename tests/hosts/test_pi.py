@@ -72,3 +72,49 @@ def test_a_typed_skill_is_a_tag_and_the_arguments(workspace):
         f'<skill name="a" location="{file}">\nReferences are relative to {folder}.\n\n'
         "Do &lt;/skill>.\n</skill>\n\nnow"
     )
+
+
+def test_patterns_of_an_inner_ignore_file_reach_only_its_own_folder(workspace):
+    workspace.write("project/.pi/skills/g/.gitignore", "x\n*.txt\n")
+    for folder in ("g/x", "g/y/x", "x"):
+        workspace.skill(f"project/.pi/skills/{folder}", name=folder.replace("/", "-"))
+    assert list(workspace.listed(workspace.scan("pi"))) == ["g-y-x", "x"]
+
+
+def test_a_slash_ties_no_pattern_to_the_root(workspace):
+    workspace.write("project/.pi/skills/.ignore", "/x\n")
+    for folder in ("x", "g/x", "y"):
+        workspace.skill(f"project/.pi/skills/{folder}", name=folder.replace("/", "-"))
+    assert list(workspace.listed(workspace.scan("pi"))) == ["y"]
+
+
+def test_ignore_files_ignore_case(workspace):
+    workspace.write("home/.agents/skills/.fdignore", "OLD*\n")
+    workspace.skill("home/.agents/skills/older")
+    workspace.skill("home/.agents/skills/Oldest")
+    assert list(workspace.listed(workspace.scan("pi"))) == []
+
+
+@pytest.mark.parametrize("root", ["home/.pi/agent/skills", "home/.agents/skills/g"])
+def test_a_folder_whose_own_file_is_ignored_is_searched_further(workspace, root):
+    workspace.write(f"{root}/.gitignore", "skill.md\n")
+    workspace.skill(root, name="hidden")
+    workspace.skill(f"{root}/inner.md", name="folder")
+    outcomes = workspace.ends(workspace.scan("pi"))
+    # In the file of a root the pattern reaches the folders below, in one further down it does not.
+    inner = "skipped" if root.endswith("skills") else "ready"
+    assert outcomes == {f"{root}/SKILL.md": "skipped", f"{root}/inner.md/SKILL.md": inner}
+
+
+def test_what_an_outer_file_ignores_is_ignored_behind_a_link(workspace):
+    workspace.write("home/.agents/skills/.gitignore", "SKILL.md\n")
+    workspace.skill("elsewhere/a")
+    workspace.link("home/.agents/skills/a", "../../../elsewhere/a")
+    assert list(workspace.listed(workspace.scan("pi"))) == []
+
+
+@pytest.mark.parametrize("text", ['{"skills": ["~/more"],}', '{"skills": ["~/more"] // one\n}'])
+def test_settings_that_are_not_plain_json_count_for_nothing(workspace, text):
+    workspace.write("home/.pi/agent/settings.json", text)
+    workspace.skill("home/more/a")
+    assert list(workspace.listed(workspace.scan("pi"))) == []

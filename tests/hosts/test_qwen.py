@@ -105,3 +105,20 @@ def test_a_typed_command_ends_with_the_line(workspace):
         f"Base folder of this skill: {workspace.path(FOLDER)}\n\nBody",
         "/a now",
     )
+
+
+@pytest.mark.parametrize(
+    ("host", "folder", "states"),
+    [
+        ("qwen", ".qwen", ["ready", "invalid"]),
+        ("gemini", ".gemini", ["ready", "invalid"]),
+        ("pi", ".pi", ["invalid", "invalid"]),
+    ],
+)
+def test_two_fences_in_a_row_open_and_close_nothing(workspace, host, folder, states):
+    workspace.write(
+        f"home/{folder}/{'agent/' * (host == 'pi')}skills/a/SKILL.md",
+        "---\n---\nname: a\ndescription: d\n---\n",
+    )
+    workspace.write(f"home/{folder}/{'agent/' * (host == 'pi')}skills/b/SKILL.md", "---\n---\nB\n")
+    assert list(workspace.ends(workspace.scan(host)).values()) == states

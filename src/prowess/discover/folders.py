@@ -136,7 +136,7 @@ class FolderSource:
         Git reads those from the repository's folder down to the root's parent, too.
         """
         if root.ignore_files:
-            return IgnoredPaths(files, names=root.ignore_files)
+            return IgnoredPaths(files, names=root.ignore_files, in_root=True)
         if not root.gitignore:
             return None
         repository, paths = self._places.repository, self._places.paths

@@ -7,7 +7,7 @@ names for all of a user's repositories does not: a project's skills should not d
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from prowess.diagnostics import Diagnostic, diagnose
@@ -42,9 +42,17 @@ class IgnoreFiles:
         path = f"{folder}/{IGNORE_FILE}"
         return path in self._loaded or self._files.find_kind(path) == "file"
 
-    def load(self, folder: str, name: str = IGNORE_FILE) -> IgnoreFile | None:
-        """The ignore file of a folder; None where it cannot be read."""
-        return self._load(folder, f"{folder}/{name}")
+    def load(self, folder: str) -> IgnoreFile | None:
+        """The `.gitignore` of a folder; None where it cannot be read."""
+        return self._load(folder, f"{folder}/{IGNORE_FILE}")
+
+    def load_own(self, folder: str, name: str, *, in_root: bool) -> IgnoreFile | None:
+        """An ignore file that a host reads by its own rules; None where it cannot be read.
+
+        Its patterns are in lower case, and so is the folder that they apply to.
+        """
+        rewrite = _loosen if in_root else _tie
+        return self._read(folder.lower(), f"{folder}/{name}", rewrite)
 
     def load_exclude(self, repository: str) -> IgnoreFile | None:
         """What is ignored in this copy of a repository alone; None where nothing is."""
@@ -59,7 +67,9 @@ class IgnoreFiles:
             self._loaded[path] = self._read(folder, path)
         return self._loaded[path]
 
-    def _read(self, folder: str, path: str) -> IgnoreFile | None:
+    def _read(
+        self, folder: str, path: str, rewrite: Callable[[str], str] | None = None
+    ) -> IgnoreFile | None:
         from prowess.text.ignore_files import MOST_BYTES, parse_ignore_file
 
         try:
@@ -67,7 +77,7 @@ class IgnoreFiles:
         except OSError:
             # Git itself ignores a file that it cannot read.
             return None
-        parsed = parse_ignore_file(folder, data, path=path)
+        parsed = parse_ignore_file(folder, data, path=path, rewrite=rewrite)
         for line, text in parsed.broken[:_MOST_FINDINGS]:
             message = f"“{text[:_MOST_SHOWN]}” is not a valid pattern; the line is ignored."
             self.diagnostics.append(diagnose("ignore-pattern", message, file=path, line=line))
@@ -95,6 +105,22 @@ class IgnoreFiles:
         return data.decode("utf-8", "replace").partition("\n")[0].strip()
 
 
+def _loosen(line: str) -> str:
+    """The line of an ignore file in a root: a `/` at its beginning means nothing to pi."""
+    mark = "!" if line.startswith("!") else ""
+    return mark + line.removeprefix(mark).removeprefix("/").lower()
+
+
+def _tie(line: str) -> str:
+    """The line of an ignore file further down. pi puts the path of the file's folder in front of
+    it, so that it applies to what is directly in that folder.
+    """
+    if not line.strip() or line.lstrip().startswith("#"):
+        return ""
+    mark = "!" if line.startswith("!") else ""
+    return f"{mark}/{_loosen(line).removeprefix(mark)}"
+
+
 def _join(folder: str, path: str) -> str:
     return posixpath.normpath(posixpath.join(folder, path.replace("\\", "/")))
 
@@ -111,12 +137,16 @@ class IgnoredPaths:
         files: IgnoreFiles,
         chain: IgnoreChain | None = None,
         *,
-        names: tuple[str, ...] = (IGNORE_FILE,),
+        names: tuple[str, ...] = _GIT_ONLY,
+        in_root: bool = False,
     ) -> None:
         self._files = files
         self._chain = chain
         # The names of ignore files that count inside the root; of two, the later one is stronger.
         self.names = names
+        # A host that names its own ignore files reads their patterns by rules of its own.
+        self.is_own = names is not _GIT_ONLY
+        self._in_root = in_root
         # Most files are named SKILL.md, and most rules do not mention it: what a rule needs to
         # match a name is found out once for each name.
         self._needs: dict[str, tuple[str, ...]] = {}
@@ -143,16 +173,22 @@ class IgnoredPaths:
         if present:
             for name in names:
                 if name in present:
-                    chain = _add(chain, self._files.load(folder, name))
-        if chain is None and names == _GIT_ONLY:
+                    chain = _add(chain, self._load(folder, name))
+        if chain is None and not self.is_own:
             return None
         return IgnoredPaths(self._files, chain, names=names)
+
+    def _load(self, folder: str, name: str) -> IgnoreFile | None:
+        if self.is_own:
+            return self._files.load_own(folder, name, in_root=self._in_root)
+        return self._files.load(folder)
 
     def find_folder(self, folder: str) -> Reason | None:
         """Why a folder is ignored; None where it is not."""
         if self._chain is None:
             return None
-        found = self._chain.find(folder, is_folder=True)
+        path = folder.lower() if self.is_own else folder
+        found = self._chain.find(path, is_folder=True)
         return None if found is None else _explain("folder-ignored", folder, "its folder", found)
 
     def find_file(self, folder: str, name: str) -> Reason | None:
@@ -161,13 +197,15 @@ class IgnoredPaths:
             return None
         needs = self._needs.get(name)
         if needs is None:
-            needs = self._needs[name] = self._chain.list_needs(name)
+            sought = name.lower() if self.is_own else name
+            needs = self._needs[name] = self._chain.list_needs(sought)
         if not needs:
             return None
         path = f"{folder}/{name}"
-        if not any(need in path for need in needs):
+        sought = path.lower() if self.is_own else path
+        if not any(need in sought for need in needs):
             return None
-        found = self._chain.find(path, is_folder=False)
+        found = self._chain.find(sought, is_folder=False)
         return None if found is None else _explain("file-ignored", path, "the file", found)
 
 

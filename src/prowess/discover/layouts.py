@@ -110,7 +110,7 @@ def _list_folders(
             found.append(folder.enter(item.name, ignored))
             continue
         path = f"{folder.path}/{item.name}"
-        for linked in follow_link(walk, folder, path, item.name):
+        for linked in follow_link(walk, folder, path, item.name, folder.ignored):
             # One that was entered before would list its commands again, and loops would not end.
             if not linked.again:
                 found.append(linked)

@@ -361,9 +361,10 @@ def _take_skill(walk: Walk, folder: WalkedFolder, items: Sequence[FolderItem]) -
             why = ignored.find_file(folder.path, name) if ignored else None
             if why is None:
                 walk.add(folder, item, folder.name)
-            else:
-                walk.add_ignored(folder, item, folder.name, why)
-            return True
+                return True
+            walk.add_ignored(folder, item, folder.name, why)
+            # To pi a folder whose SKILL.md is ignored is one without it.
+            return not walk.root.ignore_files
         if outer and ignored is outer and name in outer.names:
             # Items are sorted, so it comes before SKILL.md.
             ignored = outer.enter(folder.path, items)
@@ -380,6 +381,9 @@ def _take_files(walk: Walk, folder: WalkedFolder, items: Sequence[FolderItem]) -
     ignored = outer.enter(folder.path, items) if outer else None
     for item in items:
         if item.kind != "file" or item.name[0] == "." or not item.name.endswith(".md"):
+            continue
+        if item.name == SKILL_FILE:
+            # It is here only if it is ignored, and was kept as such.
             continue
         why = ignored.find_file(folder.path, item.name) if ignored else None
         if why is None:
@@ -421,7 +425,9 @@ def _choose_folders(
             reason, finding = why
             _skip_inside(walk, path, name, "gitignore", reason, (finding,))
         elif item.is_link:
-            chosen += follow_link(walk, folder, path, name)
+            # Behind a link git ignores nothing, but a host's own ignore files do.
+            behind = ignored if ignored and ignored.is_own else folder.ignored
+            chosen += follow_link(walk, folder, path, name, behind)
         else:
             real = folder.join_real(name) if has_links else path
             chosen.append(WalkedFolder(path, real, name, depth, False, ignored))
@@ -431,7 +437,13 @@ def _choose_folders(
     return chosen
 
 
-def follow_link(walk: Walk, folder: WalkedFolder, path: str, name: str) -> Iterator[WalkedFolder]:
+def follow_link(
+    walk: Walk,
+    folder: WalkedFolder,
+    path: str,
+    name: str,
+    ignored: IgnoredPaths | None = None,
+) -> Iterator[WalkedFolder]:
     """The folder behind a link, where the root's rule for links allows it."""
     real = walk.files.find_real_path(path)
     if not walk.links.allows_folder(walk.root, real):
@@ -445,7 +457,7 @@ def follow_link(walk: Walk, folder: WalkedFolder, path: str, name: str) -> Itera
         # It leads back to a folder that we are in.
         return
     shown = real if walk.root.links in _SHOW_REAL else path
-    target = WalkedFolder(shown, real, name, folder.depth + 1, False, folder.ignored)
+    target = WalkedFolder(shown, real, name, folder.depth + 1, False, ignored)
     if real in walk.entered:
         # Only what is directly in it can be a skill of its own; the rest was found before.
         target.depth, target.again = walk.root.max_depth, True

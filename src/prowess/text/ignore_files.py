@@ -113,14 +113,19 @@ def _ignores_any(pattern: Pattern, heads: Iterable[list[str]]) -> bool:
     return any(pattern.matches(head, is_folder=True) for head in heads)
 
 
-def parse_ignore_file(folder: str, data: bytes, *, path: str = "") -> IgnoreFile:
-    """The patterns that apply below a folder, from the ignore file in it or from another file."""
+def parse_ignore_file(
+    folder: str, data: bytes, *, path: str = "", rewrite: Callable[[str], str] | None = None
+) -> IgnoreFile:
+    """The patterns that apply below a folder, from the ignore file in it or from another file.
+
+    `rewrite` makes git's pattern of a line that means something else to a host.
+    """
     # Git also drops a byte order mark, and ends lines at line feeds only.
     lines = data.decode("utf-8-sig", "replace").split("\n")[:_MOST_PATTERNS]
     patterns: list[Pattern] = []
     broken: list[tuple[int, str]] = []
     for number, line in enumerate(lines, 1):
-        pattern = parse_pattern(line)
+        pattern = parse_pattern(rewrite(line) if rewrite else line)
         if pattern is not None:
             pattern.line = number
             patterns.append(pattern)

@@ -83,7 +83,9 @@ def split_header(text: str, rules: HeaderRules) -> Split:
     if skipped:
         problem = opened.problem or MALFORMED
         opened = opened._replace(line=opened.line + skipped, problem=problem)
-    closing = _CLOSINGS[rules.close].search(lines, opened.start)
+    # Two hosts want a line, if only an empty one, between the fences.
+    first = opened.start + (rules.close in _CLOSE_AFTER_A_LINE)
+    closing = _CLOSINGS[rules.close].search(lines, first)
     if closing is None:
         return _split_unclosed(text, opened, rules)
     return Split(
@@ -209,3 +211,6 @@ _CLOSINGS: dict[FenceClose, re.Pattern[str]] = {
     "line-prefix-or-end": _CLOSING_WHOLE_LINE,
     "anywhere": _CLOSING_ANYWHERE,
 }
+
+# Where the line end before the closing fence cannot be the one after the opening fence.
+_CLOSE_AFTER_A_LINE: tuple[FenceClose, ...] = ("exact-line", "line-prefix-or-end")

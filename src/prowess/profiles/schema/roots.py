@@ -73,7 +73,8 @@ class RootRule(Table, frozen=True, kw_only=True):
     - `git_folder`: search folders named `.git` too.
     - `gitignore`: skip what `.gitignore` files exclude, also those above the root.
     - `ignore_files`: names of ignore files inside the root whose patterns exclude folders and
-      files.
+      files, in any case. As in pi, those in the root apply at any depth, those further down only
+      to what is directly in their folder; a folder whose SKILL.md is excluded is searched on.
     - `links`: which symlinks are followed: all of them (`follow`), those to folders inside the root
       or a trusted folder (`inside-root`), those inside the root (`root-only`), those to any folder
       as long as SKILL.md itself is inside it (`real-folder`), those inside the plugin
