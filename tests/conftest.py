@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from prowess.machine.mcp import connections
+from prowess.model.settings import NetworkSettings
 from tests.workspace import Workspace
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -103,6 +105,23 @@ def _machine_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
             patch.delenv(variable)
         patch.setenv("HOME", str(home))
         yield home
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _patient_with_sources() -> Iterator[None]:
+    """A source has minutes where a test sets no limit: users are not kept waiting, but a busy
+    machine may need longer than they would wait.
+    """
+    usual, get_limit = NetworkSettings().seconds, NetworkSettings.get_limit
+
+    def get_long_limit(network: NetworkSettings, *, is_forced: bool) -> float:
+        limit = get_limit(network, is_forced=is_forced)
+        return 120.0 if limit == usual else limit
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(NetworkSettings, "get_limit", get_long_limit)
+        patch.setattr(connections, "CONNECT_SECONDS", 120.0)
+        yield
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 TIDES = ("skill", {"name": "tides"})
 READ = ("read_skill_file", {"url": "skill://tides/ports.md:1-1"})
-SLOW = '#!/bin/bash\necho "$$" > pid\nsleep 60 &\necho "$!" >> pid\nwait\n'
+SLOW = '#!/bin/bash\necho "$$" > pid\nsleep 600 &\necho "$!" >> pid\nwait\n'
 
 
 @pytest.fixture
@@ -95,8 +95,8 @@ def test_a_script_ends_with_its_task_and_the_conversation_goes_on(crew, script, 
         began = time.monotonic()
         task.cancel()
         await asyncio.wait([task])
-        # By itself it would end after a minute.
-        assert time.monotonic() - began < 30
+        # By itself it would end after ten minutes.
+        assert time.monotonic() - began < 300
         assert all(map(wait_until_gone, pids))
         await crew.start_afresh("ann")
         high = ("run_skill_script", {"skill": "tides", "script": "scripts/high.sh"})
@@ -154,7 +154,7 @@ def test_a_skill_that_is_edited_between_turns_is_given_anew(crew, script, shelf)
 async def wait_for_pids(shelf: Shelf) -> list[int]:
     """The programs of the slow script, once both run."""
     file = shelf.workspace.project / "pid"
-    for _ in range(1200):
+    for _ in range(2400):
         pids = file.read_text().split() if file.exists() else []
         if len(pids) == 2:
             return [int(pid) for pid in pids]

@@ -68,7 +68,7 @@ def test_a_sub_agent_may_load_skills_while_the_agent_is_told(workspace):
         if activation.name == "outer":
             thread = threading.Thread(target=load, args=("inner",), daemon=True)
             thread.start()
-            thread.join(timeout=30)
+            thread.join(timeout=180)
 
     conversation = workspace.open().conversation()
     context = SkillCallContext(conversation=conversation)

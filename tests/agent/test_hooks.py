@@ -497,8 +497,8 @@ def test_a_hook_ends_the_turn(studio):
     [
         ("echo broken >&2; exit 1", {}, "it ended with exit code 1: broken"),
         ("no-such-program-anywhere", {}, "it ended with exit code 127: "),
-        ("sleep 60", {"timeout": 0.3}, "it was stopped after 0.3 seconds"),
-        ("sleep 60 & sleep 60", {"timeout": 0.3}, "it was stopped after 0.3 seconds"),
+        ("sleep 600", {"timeout": 0.3}, "it was stopped after 0.3 seconds"),
+        ("sleep 600 & sleep 600", {"timeout": 0.3}, "it was stopped after 0.3 seconds"),
         ("kill -9 $$", {}, "it ended with exit code -9"),
         ("echo '{\"decision\": '", {}, "its JSON cannot be read: "),
         ('echo \'{"decision": "maybe"}\'', {}, "its JSON cannot be read: "),
@@ -533,7 +533,7 @@ def test_long_context_is_cut(studio):
 
 
 def test_a_hook_ends_with_an_interrupt(studio):
-    hook(studio, "PreToolUse", "touch begun; sleep 60")
+    hook(studio, "PreToolUse", "touch begun; sleep 600")
     studio.write("a.txt", "A\n")
     session = studio.open(call("Read", file_path="a.txt"), say("never"))
 

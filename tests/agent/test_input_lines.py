@@ -73,7 +73,7 @@ def test_after_the_turn_a_line_is_the_next_prompt(studio):
 def test_an_interrupt_keeps_what_was_typed_for_the_next_turn(studio):
     events = converse(
         studio,
-        [call("Bash", command="sleep 60"), {**say("Good."), "expect": ["do this instead"]}],
+        [call("Bash", command="sleep 600"), {**say("Good."), "expect": ["do this instead"]}],
         [{"text": "do this instead", "interrupt": True}],
     )
     assert [one.status for one in pick(events, TurnEnded)] == ["interrupted", "done"]
@@ -108,7 +108,7 @@ def approve(
             replies.put("")
 
     session = studio.open(*answers, approver=LineApprover(show))
-    session.converse("begin", lambda: replies.get(timeout=30), on_event=show)
+    session.converse("begin", lambda: replies.get(timeout=180), on_event=show)
     return events
 
 

@@ -294,7 +294,7 @@ def test_a_call_that_hangs_ends_with_its_time(studio: Studio) -> None:
 
 
 def test_an_interrupt_ends_a_call_at_once(studio: Studio) -> None:
-    configure(studio, raw=raw("ok", seconds=60))
+    configure(studio, raw=raw("ok", seconds=600))
     session = studio.open(call("mcp__raw__hang"), say("Done."), rules={"allow": ["mcp__raw"]})
     started = time.monotonic()
 
@@ -304,7 +304,7 @@ def test_an_interrupt_ends_a_call_at_once(studio: Studio) -> None:
 
     ended = session.run("Do it.", on_event=stop)
     assert ended.status == "interrupted"
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 300
 
 
 @pytest.mark.parametrize("mode", ["children", "stubborn"])

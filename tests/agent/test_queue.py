@@ -110,7 +110,7 @@ def test_when_no_model_works_both_keys_are_a_plain_prompt(studio, key):
 
 
 def test_nothing_typed_is_lost_when_the_turn_is_interrupted(studio):
-    session = studio.open(call("Bash", command="sleep 60"), say("never"), rules=RULES)
+    session = studio.open(call("Bash", command="sleep 600"), say("never"), rules=RULES)
     events, _ = work(studio, session, ("one", Key.SEND), ("two", Key.FOLLOW_UP), stop=True)
     assert get_status(events) == "interrupted"
     assert session.undelivered == ("one", "two")

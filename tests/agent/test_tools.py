@@ -11,8 +11,10 @@ from pydantic_ai.messages import BinaryContent, ModelMessage
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from prowess.agent.events import SkillsWoken, ToolFinished, ToolStarted
+from prowess.machine import processes
 from prowess.model.permission import ApprovalChoice
 from tests.agent.studio import Asked, call, pick, say
+from tests.halted_clock import HaltedClock
 
 WRITE = {"allow": ["Write", "Edit"]}
 
@@ -217,10 +219,13 @@ def test_bash_answers_with_output_and_exit_code(studio):
     assert studio.use("Bash", rules=rules, command="pwd").output == str(studio.project)
 
 
-def test_bash_is_stopped_at_its_time_limit_and_its_output_is_bounded(studio):
+def test_bash_is_stopped_at_its_time_limit_and_its_output_is_bounded(studio, monkeypatch):
     rules = {"allow": ["Bash"]}
-    done = studio.use("Bash", rules=rules, command="echo a; sleep 60", timeout_seconds=1)
-    assert (done.output, done.seconds < 20) == ("a\n[stopped after 1 second]", True)
+    with monkeypatch.context() as patch:
+        patch.setattr(processes, "time", HaltedClock((studio.project / "said").exists))
+        command = "echo a; touch said; sleep 600"
+        done = studio.use("Bash", rules=rules, command=command, timeout_seconds=1)
+    assert (done.output, done.seconds < 300) == ("a\n[stopped after 1 second]", True)
     done = studio.use("Bash", rules=rules, command="seq 1 20000")
     assert done.output.startswith("1\n2\n3\n")
     assert done.output.endswith("19999\n20000")

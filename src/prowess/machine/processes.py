@@ -13,6 +13,7 @@ import codecs
 import contextlib
 import os
 import secrets
+import select
 import signal
 import subprocess
 import sys
@@ -42,6 +43,8 @@ _TAIL_BYTES = 4_096
 _PAUSE = 0.05
 # How long to wait for the last output once everything has ended.
 _GRACE = 1.0
+# More than a pipe holds: what is read after so much was written by a process that has escaped.
+_MOST_IN_PIPE = 1 << 20
 # How long an interpreter that exits waits for a program that is being started.
 _START_SECONDS = 5.0
 _IS_POSIX = os.name == "posix"
@@ -91,7 +94,7 @@ class ProcessRunner:
                 run.end()
             # A pipe ends with the last process that has it open, which may have escaped.
             for stream in filter(None, (output, errors)):
-                stream.ended.wait(_GRACE)
+                stream.wait_for_rest()
         return output.finish(code, errors.decode() if errors is not None else "")
 
     def _start(self, command: Command) -> _ProcessRun:
@@ -157,10 +160,33 @@ class _Output:
         self._total = 0
         self._lock = threading.Lock()
         assert stream is not None
-        threading.Thread(target=self._read, args=(stream,), daemon=True).start()
+        self._stream = stream
+        threading.Thread(target=self._read, daemon=True).start()
 
-    def _read(self, stream: IO[bytes]) -> None:
-        with stream:
+    def wait_for_rest(self) -> None:
+        """Wait for what a process wrote before its end.
+
+        On a busy machine the thread that reads may not have run for longer than the grace, so it is
+        given up only where nothing is left to read.
+        """
+        enough = self._total + _MOST_IN_PIPE
+        while not self.ended.wait(_GRACE) and self._total < enough and self._is_behind():
+            pass
+
+    def _is_behind(self) -> bool:
+        """Whether there is output, or its end, that has not been read."""
+        if not _IS_POSIX:
+            return False
+        try:
+            waiting = select.poll()
+            waiting.register(self._stream.fileno(), select.POLLIN)
+            return bool(waiting.poll(0))
+        except (OSError, ValueError):
+            # The reader has just closed it, and says in a moment that it has ended.
+            return True
+
+    def _read(self) -> None:
+        with self._stream as stream:
             while data := os.read(stream.fileno(), _CHUNK):
                 self._take(data)
         self.ended.set()

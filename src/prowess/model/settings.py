@@ -157,6 +157,10 @@ class NetworkSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     max_age_hours: float = 24.0
     retry_minutes: float = 5.0
 
+    def get_limit(self, *, is_forced: bool) -> float:
+        """How many seconds to wait for a source; one that the user asks for may take longer."""
+        return self.refresh_seconds if is_forced else self.seconds
+
 
 class JobSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The settings under `[jobs]`.

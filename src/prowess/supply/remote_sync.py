@@ -113,7 +113,7 @@ class _Sync:
         self._watch = None if watch is None else partial(watch, index.name)
         self._force = force
         self.session = HttpSession(
-            seconds=network.refresh_seconds if force else network.seconds,
+            seconds=network.get_limit(is_forced=force),
             private_hosts=find_private_hosts(index),
         )
         self._cache = RemoteCache.of(project.facts, index.kind, index.url)

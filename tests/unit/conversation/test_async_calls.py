@@ -27,13 +27,13 @@ from tests.workspace import Workspace, skill_text
 
 USER_FILE = "home/.config/prowess/prowess.toml"
 ROOT = "home/.prowess/skills"
-SLOW = 'echo "$$" > pid; sleep 60 & echo "$!" >> pid; wait'
-SLOW_SCRIPT = '#!/bin/bash\necho "$$" > pid\nsleep 60 &\necho "$!" >> pid\nwait\n'
+SLOW = 'echo "$$" > pid; sleep 600 & echo "$!" >> pid; wait'
+SLOW_SCRIPT = '#!/bin/bash\necho "$$" > pid\nsleep 600 &\necho "$!" >> pid\nwait\n'
 
 
 @pytest.fixture
 def chat(workspace: Workspace) -> Conversation:
-    """A conversation with a skill whose command and script run for a minute, and a quick one."""
+    """A conversation with a skill whose command and script run for minutes, and a quick one."""
     workspace.git()
     workspace.skill("project/.prowess/skills/slow", body=f"!`{SLOW}`\n")
     workspace.write("project/.prowess/skills/slow/scripts/slow.sh", SLOW_SCRIPT)
@@ -77,8 +77,8 @@ def test_a_cancelled_task_ends_its_programs_and_leaves_the_conversation_usable(
 
     began = time.monotonic()
     _, text = asyncio.run(play())
-    # The loop's end waits for nothing: far less than the minute that the programs would take.
-    assert time.monotonic() - began < 50
+    # The loop's end waits for nothing: far less than the ten minutes of the programs.
+    assert time.monotonic() - began < 300
     assert "quick" in text
     assert [entry.name for entry in chat.ledger.entries] == ["quick"]
 
@@ -114,7 +114,7 @@ def test_a_loop_that_is_closed_without_cancelling_anything_ends_the_programs(
 def test_a_program_that_left_its_session_ends_with_the_task(
     workspace: Workspace, chat: Conversation
 ) -> None:
-    left = 'setsid sleep 60 & echo "$!" > pid; echo "$$" >> pid; wait'
+    left = 'setsid sleep 600 & echo "$!" > pid; echo "$$" >> pid; wait'
     workspace.skill("project/.prowess/skills/slow", body=f"!`{left}`\n")
 
     async def play() -> list[int]:
@@ -136,7 +136,7 @@ def test_an_interpreter_that_exits_takes_its_programs_along(tmp_path: Path) -> N
         from prowess.machine import processes
         from prowess.model.command import Command
 
-        script = 'echo "$$" > "$0"; sleep 60'
+        script = 'echo "$$" > "$0"; sleep 600'
         command = Command(text=script, argv=("bash", "-c", script, sys.argv[1]))
         runner = processes.ProcessRunner(current_facts())
         threading.Thread(target=runner.run, args=(command,), daemon=True).start()
@@ -147,7 +147,7 @@ def test_an_interpreter_that_exits_takes_its_programs_along(tmp_path: Path) -> N
         """
     )
     file = tmp_path / "pid"
-    subprocess.run([sys.executable, "-c", program, str(file)], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program, str(file)], check=True, timeout=180)
     assert wait_until_gone(int(file.read_text()))
 
 
@@ -411,7 +411,7 @@ def test_waiting_for_a_person_holds_no_thread(asking: Workspace) -> None:
             )
             for _ in range(50)
         ]
-        for _ in range(600):
+        for _ in range(2400):
             await asyncio.sleep(0.05)
             left = sum(thread.name == "prowess" for thread in threading.enumerate())
             if not left:

@@ -16,9 +16,11 @@ from prowess.errors.activation import (
     ScriptRefused,
     Unavailable,
 )
+from prowess.machine import processes
 from prowess.model.command import Command, Finished
 from prowess.model.sandbox import SandboxSupport
 from prowess.shell.scripts import INTERPRETERS, find_interpreter
+from tests.halted_clock import HaltedClock
 from tests.unit.conversation.ports import ONCE, REJECT, Person, Recorder, trust
 from tests.workspace import Workspace
 
@@ -76,8 +78,11 @@ def test_a_failure_is_a_result_and_says_how_it_ended(workspace: Workspace) -> No
     assert result.text == "half\nwrong\n[exit code 3]"
 
 
-def test_a_script_is_stopped_at_its_time_limit(workspace: Workspace) -> None:
-    write_script(workspace, "slow.sh", "echo begun; sleep 60\n")
+def test_a_script_is_stopped_at_its_time_limit(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_script(workspace, "slow.sh", "echo begun; touch begun; sleep 600\n")
+    monkeypatch.setattr(processes, "time", HaltedClock((workspace.project / "begun").exists))
     result = talk(workspace).run_script("pdf", "slow.sh", by="user", seconds=2)
     assert (result.code, result.output) == (None, "begun\n")
     assert result.text == "begun\n[stopped at its time limit of 2 seconds]"

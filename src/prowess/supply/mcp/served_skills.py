@@ -190,7 +190,7 @@ class AskedServer:
         self._known = self._find_known(network, is_forced=is_forced)
         self._answer: Future[_Lists] | None = None
         if self._known is None:
-            usual = network.refresh_seconds if is_forced else network.seconds
+            usual = network.get_limit(is_forced=is_forced)
             self._answer = self._begin(server.seconds or usual, project)
 
     def _begin(self, seconds: float, project: ScannedProject) -> Future[_Lists]:
