@@ -55,6 +55,17 @@ def load_tree(folder: str, *, skip: frozenset[str] = frozenset()) -> Tree:
     return Tree(files)
 
 
+def list_entries(folder: str) -> list[os.DirEntry[str]]:
+    """What is in a folder, by name; nothing where there is no folder. Raises `MachineError`."""
+    try:
+        with os.scandir(folder) as items:
+            return sorted(items, key=lambda item: item.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise MachineError.caused_by("read", folder, error) from error
+
+
 def measure_files(folder: str, *, skip: frozenset[str], most: int) -> dict[str, int] | None:
     """The size of every file below a folder, none of which is opened; None if there are more.
 

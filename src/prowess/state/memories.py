@@ -6,6 +6,7 @@ import os
 
 import msgspec
 
+from prowess.machine.tree_files import list_entries
 from prowess.model.facts import Facts
 from prowess.state.edited_files import load_text
 from prowess.state.own_documents import choose_document_path
@@ -34,9 +35,10 @@ def normalize_memory(text: str) -> str:
 
 
 def load_memories(facts: Facts) -> tuple[Memory, ...]:
-    """Every memory, those of Prowess first, each folder by name. Raises `UsageError`.
+    """Every memory, those of Prowess first, each folder by name.
 
-    A link is left out: what it leads to is not a memory that could be deleted.
+    A link is left out: what it leads to is not a memory that could be deleted. Raises `UsageError`,
+    `MachineError`.
     """
     memories = []
     for folder in FOLDERS:
@@ -50,10 +52,6 @@ def load_memories(facts: Facts) -> tuple[Memory, ...]:
 
 
 def _list_files(folder: str) -> list[str]:
-    try:
-        with os.scandir(folder) as items:
-            plain = [item.name for item in items if item.is_file(follow_symlinks=False)]
-    except (FileNotFoundError, NotADirectoryError):
-        # Most users have no memories.
-        return []
-    return [os.path.join(folder, name) for name in sorted(plain) if name.endswith(".md")]
+    # Most users have no memories.
+    plain = [entry for entry in list_entries(folder) if entry.is_file(follow_symlinks=False)]
+    return [entry.path for entry in plain if entry.name.endswith(".md")]

@@ -20,6 +20,7 @@ from prowess.machine.tree_files import (
     DamagedFile,
     copy_tree,
     find_tree,
+    list_entries,
     make_writable,
     read_only_mode,
     remove_tree,
@@ -60,9 +61,7 @@ class SkillStore:
         """Keep a copy of a tree, if there is none yet; its folder. Raises `MachineError`."""
         digest = tree.digest
         place = self.locate(digest)
-        if self.is_whole(digest):
-            # `prune` leaves what was used lately, which may not be in a lock file yet.
-            os.utime(place)
+        if self.is_whole(digest) and _mark_used(place):
             return place
         make_folder(self._trees, mode=0o700)
         make_folder(self._staging, mode=0o700)
@@ -72,6 +71,8 @@ class SkillStore:
             copy_tree(source, tree, aside, mode=read_only_mode)
             _protect_folders(aside)
             self._place(aside, digest)
+        except OSError as error:
+            raise MachineError.caused_by("add to the store", place, error) from error
         finally:
             remove_tree(aside)
         return place
@@ -82,23 +83,17 @@ class SkillStore:
 
     def list_trees(self) -> list[str]:
         """The digests of all trees. Raises `MachineError`."""
-        try:
-            return sorted(f"{_PREFIX}{name}" for name in os.listdir(self._trees))
-        except FileNotFoundError:
-            # Nothing was installed yet.
-            return []
-        except OSError as error:
-            raise MachineError.caused_by("read", self._trees, error) from error
+        return [f"{_PREFIX}{entry.name}" for entry in list_entries(self._trees)]
 
     def list_unused(self, used: Container[str], *, seconds: float = _STRAY_SECONDS) -> list[str]:
-        """The digests of trees that are not `used`, and were not added within some seconds."""
-        try:
-            with os.scandir(self._trees) as items:
-                # A tree that was just added may not be in its lock file yet.
-                old = [f"{_PREFIX}{item.name}" for item in items if _is_old(item, seconds)]
-        except FileNotFoundError:
-            return []
-        return sorted(digest for digest in old if digest not in used)
+        """The digests of trees that are not `used`, and were not added within some seconds.
+
+        Raises `MachineError`.
+        """
+        # A tree that was just added may not be in its lock file yet.
+        old = [entry for entry in list_entries(self._trees) if _is_old(entry, seconds)]
+        digests = (f"{_PREFIX}{entry.name}" for entry in old)
+        return [digest for digest in digests if digest not in used]
 
     def remove(self, digest: str) -> int:
         """Remove a tree; its size. One that somebody changed is moved aside instead.
@@ -174,15 +169,30 @@ class SkillStore:
 
     def _remove_strays(self) -> None:
         """Remove what killed processes left."""
-        with os.scandir(self._staging) as items:
-            strays = [item.path for item in items if _is_old(item, _STRAY_SECONDS)]
-        for path in strays:
-            remove_tree(path)
+        for entry in list_entries(self._staging):
+            if _is_old(entry, _STRAY_SECONDS):
+                remove_tree(entry.path)
 
 
-def _is_old(item: os.DirEntry[str], seconds: float) -> bool:
+def _mark_used(place: str) -> bool:
+    """Whether a tree is still there. `prune` leaves it for a while from now on.
+
+    It may not be in a lock file yet.
+    """
     try:
-        return time.time() - item.stat(follow_symlinks=False).st_mtime > seconds
+        os.utime(place)
+    except FileNotFoundError:
+        # Somebody has just pruned it.
+        return False
+    except OSError:
+        # Whoever may not mark it may not prune it, either.
+        return True
+    return True
+
+
+def _is_old(entry: os.DirEntry[str], seconds: float) -> bool:
+    try:
+        return time.time() - entry.stat(follow_symlinks=False).st_mtime > seconds
     except OSError:
         # Its owner has just removed it.
         return False

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from prowess.machine.files import LocalFiles
+from prowess.machine.tree_files import list_entries
 from prowess.supply.install.agent_folders import AGENT_FOLDERS
 from prowess.supply.install.fetch import SKILL_FILE
 from prowess.supply.install.targets import USER, InstallPlace
@@ -41,7 +42,10 @@ class SkillFolder(msgspec.Struct, frozen=True):
 
 
 def find_skill_folders(place: InstallPlace) -> list[SkillFolder]:
-    """Every folder with a SKILL.md, once, sorted; a symlink belongs to the folder it leads to."""
+    """Every folder with a SKILL.md, once, sorted; a symlink belongs to the folder it leads to.
+
+    Raises `MachineError`.
+    """
     files = LocalFiles()
     links: dict[str, list[str]] = {}
     own: list[str] = []
@@ -78,10 +82,8 @@ def _list_folders(place: InstallPlace, files: LocalFiles) -> Iterator[str]:
     count = 0
     for parent in _list_parents(place):
         top = posixpath.join(place.base, parent)
-        if files.find_kind(top) != "folder":
-            continue
-        for item in sorted(files.list_folder(top), key=lambda one: one.name):
-            folder = posixpath.join(top, item.name)
+        for entry in list_entries(top):
+            folder = posixpath.join(top, entry.name)
             if files.find_kind(posixpath.join(folder, SKILL_FILE)) != "file":
                 continue
             count += 1

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterable, Iterator
 
 from prowess.machine.files import LocalFiles
-from prowess.machine.tree_files import find_tree
+from prowess.machine.tree_files import find_tree, list_entries
 from prowess.model.skill import Scope
 from prowess.model.tree import Tree, TreeChanges, compare_trees, leave_out_origin
 from prowess.reports.install_check import (
@@ -99,7 +99,10 @@ def _find_unknown(
 
 
 def list_present(skills: Skills, place: InstallPlace, content: LockContent) -> Iterator[str]:
-    """The folders of all skills that an agent reads in a project, or of a user."""
+    """The folders of all skills that an agent reads in a project, or of a user.
+
+    Raises `MachineError`.
+    """
     scope = Scope.USER if place.scope == USER else Scope.PROJECT
     for outcome in skills.snapshot.outcomes:
         candidate = outcome.candidate
@@ -118,9 +121,7 @@ def list_present(skills: Skills, place: InstallPlace, content: LockContent) -> I
 
 
 def _list_skills(files: LocalFiles, parent: str) -> Iterable[str]:
-    if files.find_kind(parent) != "folder":
-        return
-    for item in files.list_folder(parent):
-        folder = posixpath.join(parent, item.name)
+    for entry in list_entries(parent):
+        folder = posixpath.join(parent, entry.name)
         if files.find_kind(posixpath.join(folder, SKILL_FILE)) == "file":
             yield folder
