@@ -31,12 +31,14 @@ class Pipelines(NamedTuple):
     """The commands of a script by their words, and how they are joined.
 
     `pipes` says which command another one reads its input from, both by their index; `targets` are
-    the files and processes that input and output are redirected to.
+    the files and processes that input and output are redirected to. `assignments` are the words
+    that set variables, alone or before a command.
     """
 
     commands: tuple[tuple[str, ...], ...]
     pipes: Mapping[int, int]
     targets: tuple[str, ...]
+    assignments: tuple[str, ...]
 
 
 def list_pipelines(source: str) -> Pipelines:
@@ -44,7 +46,9 @@ def list_pipelines(source: str) -> Pipelines:
     scanner = BashScanner(source)
     with contextlib.suppress(ValueRefused):
         scanner.read()
-    return Pipelines(tuple(scanner.commands), scanner.pipes, tuple(scanner.targets))
+    return Pipelines(
+        tuple(scanner.commands), scanner.pipes, tuple(scanner.targets), tuple(scanner.assignments)
+    )
 
 
 def is_too_deep(source: str) -> bool:

@@ -72,6 +72,7 @@ class BashScanner:
     shell can do. `commands` are the words of every command, and `last` is the last command, whose
     exit code is that of the script. `pipes` says which command another one reads its input from,
     both by their index, and `targets` are the files and processes that input and output go to.
+    `assignments` are the words that set variables, alone or before a command.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class BashScanner:
         self.last: list[ScannedWord] = []
         self.pipes: dict[int, int] = {}
         self.targets: list[str] = []
+        self.assignments: list[str] = []
         self.kept = set(kept)
         self._source = source
         self._references = {reference.start: reference for reference in references}
@@ -220,6 +222,7 @@ class BashScanner:
         words = command[len(assigned) :]
         takes_value = bool(_list_taking(command))
         command.clear()
+        self.assignments += [word.text for word in assigned]
         filled = _list_taking(assigned)
         for word in filled:
             self._keep(word)
@@ -554,6 +557,7 @@ class BashScanner:
             else:
                 inner._read_quoted(ScannedWord(inner._at))
         self.commands += inner.commands
+        self.assignments += inner.assignments
 
 
 _READERS: Mapping[str, Callable[[BashScanner, ScannedWord], None]] = {

@@ -45,6 +45,20 @@ def test_targets_are_where_input_and_output_go(script, targets):
     assert list_pipelines(script).targets == targets
 
 
+@pytest.mark.parametrize(
+    ("script", "assignments"),
+    [
+        ("A=1 B='2 3' c D=4", ("A=1", "B=2 3")),
+        ("A=$(b)", ("A=$(b)",)),
+        ("c $(A=1 d); E=2", ("A=1", "E=2")),
+        ("c <<F\n$(A=1 d)\nF\n", ("A=1",)),
+        ("export A=1", ()),
+    ],
+)
+def test_assignments_are_the_words_that_set_variables(script, assignments):
+    assert list_pipelines(script).assignments == assignments
+
+
 def test_what_is_nested_too_deeply_is_left_out():
     deep = "$(" * 60 + "a" + ")" * 60
     assert list_pipelines(f"b | c {deep}").commands == (("b",),)

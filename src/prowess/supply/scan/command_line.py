@@ -1,13 +1,17 @@
-"""Shell commands as rules see them: words, pipes and addresses, read by the shell scanner."""
+"""Shell commands as rules see them: words, pipes and addresses, read by the shell scanner.
+
+A variable that a line sets is read as its value in the words after it, so that a name in between
+hides nothing. Scripts in quotes, as in `sh -c "…"`, are lines of their own.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
-from prowess.shell.command_list import Pipelines, list_pipelines
+from prowess.shell.command_list import list_pipelines
 from prowess.shell.program_words import unwrap
 
 # The scanner is exact and not fast, so a line is parsed only if it has a word that a rule is about.
@@ -19,7 +23,9 @@ _PROGRAMS = re.compile(
     r"|pip[0-9.]*|pipx|uv|uvx|npm|npx|pnpm|yarn|bun|bunx|go|cargo|gem|docker|podman|git|gh|chmod"
     r"|mkfifo|exec|sqlite3|rg|busybox|toybox|certutil|bitsadmin|mshta|osascript|get-content|gc"
     r"|type|dd|od)(?![\w/])|/dev/tcp/"
-    r"|^[ \t]*(?:sudo[ \t]+)?[.~]{0,2}/\w",
+    r"|^[ \t]*(?:sudo[ \t]+)?[.~]{0,2}/\w"
+    # Variables are read as their values later, and some say where packages come from.
+    r"|^[ \t]*(?:export[ \t]+)?[A-Z_]\w{0,80}=[^\s=]|\b(?:PIP|UV|NPM|PNPM|BUN|YARN)_\w{1,80}=",
     re.IGNORECASE | re.MULTILINE,
 )
 # Examples show a prompt, which is no part of the command: `$ npm install`.
@@ -38,6 +44,12 @@ _LONGEST = 4_000
 _MOST_JOINED = 40
 # `sh -c "sh -c '…'"`: each level is parsed again.
 _DEEPEST = 3
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+_SETTERS = frozenset("declare export local readonly typeset".split())
+# Bounds for texts that are nothing but variables.
+_MOST_VARIABLES = 500
+_LONGEST_VALUE = 1_000
+_MOST_EXPANDED = 10
 _SHORT_OPTIONS = re.compile(r"-(?!-)")
 # Of a long word only the beginning is read as joined options: nobody joins more of them.
 _MOST_JOINED_OPTIONS = 8
@@ -48,30 +60,57 @@ _LEAVE_INPUT = frozenset(("-", "/dev/stdin", "-x", "-e", "-i", "-u"))
 
 
 class CommandLine:
-    """One line of a script, or several that are one command."""
+    """One line of a script, or several that are one command.
 
-    def __init__(self, text: str, depth: int = 0) -> None:
+    `variables` are those that earlier lines set; the line adds its own. `assignments` are its words
+    that set one, and `targets` say where input and output are redirected to.
+    """
+
+    def __init__(self, text: str, variables: dict[str, str] | None = None, depth: int = 0) -> None:
         self.text = text
         self._depth = depth
+        self._variables = {} if variables is None else variables
+        parsed = list_pipelines(text)
+        self._pipes = parsed.pipes
+        exported = (words[1:] for words in parsed.commands if words[0] in _SETTERS)
+        self.assignments = (*parsed.assignments, *chain.from_iterable(exported))
+        self._set_variables()
+        self._commands = [tuple(map(self._expand, words)) for words in parsed.commands]
+        self.targets = tuple(map(self._expand, parsed.targets))
 
-    @cached_property
-    def _pipelines(self) -> Pipelines:
-        return list_pipelines(self.text)
+    def _set_variables(self) -> None:
+        for word in self.assignments:
+            name, _, value = word.partition("=")
+            is_kept = value and len(self._variables) < _MOST_VARIABLES
+            if is_kept:
+                self._variables[name] = self._expand(value)[:_LONGEST_VALUE]
 
-    @property
-    def targets(self) -> tuple[str, ...]:
-        """Where input and output are redirected to."""
-        return self._pipelines.targets
+    def _expand(self, word: str) -> str:
+        """A word with the variables in it that are known."""
+        # In an address a variable is mostly a token that logs in.
+        if "$" not in word or "://" in word:
+            return word
+        return _VARIABLE.sub(self._find_value, word, count=_MOST_EXPANDED)
+
+    def _find_value(self, variable: re.Match[str]) -> str:
+        name = variable[1] or variable[2]
+        return self._variables.get(name, variable[0])
 
     @cached_property
     def calls(self) -> tuple[ProgramCall, ...]:
         """Every program that the line starts."""
         calls: list[ProgramCall] = []
-        for index, command in enumerate(self._pipelines.commands):
+        for index, command in enumerate(self._commands):
             meant = command[1:] if command[0] in _BOXES else command
             # `sudo env A=1 curl …` is three programs, each of which a rule may be about.
             calls += [ProgramCall(self, index, words) for words in unwrap(meant)]
         return tuple(calls)
+
+    @cached_property
+    def expanded(self) -> str:
+        """The text, and after it the words of its commands with the values of variables."""
+        words = chain.from_iterable(self._commands)
+        return " ".join((self.text, *words)) if "$" in self.text else self.text
 
     @cached_property
     def _calls_by_index(self) -> dict[int, list[ProgramCall]]:
@@ -83,12 +122,12 @@ class CommandLine:
     @cached_property
     def urls(self) -> tuple[str, ...]:
         """Every address in the line."""
-        return tuple(_URL.findall(self.text))
+        return tuple(_URL.findall(self.expanded))
 
     def list_input(self, index: int) -> Iterator[ProgramCall]:
         """The calls whose output reaches a command through pipes, the nearest first."""
         seen: set[int] = set()
-        while (before := self._pipelines.pipes.get(index)) is not None and before not in seen:
+        while (before := self._pipes.get(index)) is not None and before not in seen:
             seen.add(before)
             yield from self._calls_by_index[before]
             index = before
@@ -102,7 +141,8 @@ class CommandLine:
             script = call.script
             # A script is a part of the line; one that is not shorter would never end.
             if script is not None and len(script) < len(self.text):
-                yield from CommandLine(script, self._depth + 1).list_nested()
+                nested = CommandLine(script, self._variables, self._depth + 1)
+                yield from nested.list_nested()
 
 
 class ProgramCall:
@@ -196,17 +236,19 @@ class ProgramCall:
 
 
 def parse_command_lines(script: str) -> Iterator[tuple[int, CommandLine]]:
-    """The commands of a script, each with the number of lines before it.
+    """The commands of a script and of those in its quotes, each with the number of lines before it.
 
     Every line is read on its own, so that an open quote in one does not hide the next.
     """
     lines = script.split("\n")
+    variables: dict[str, str] = {}
     first = 0
     while first < len(lines):
         end = _find_end(lines, first)
         text = _PROMPT.sub("", "\n".join(lines[first:end]), count=1)
         for part in _cut(text):
-            yield first, CommandLine(part)
+            for line in CommandLine(part, variables).list_nested():
+                yield first, line
         first = end
 
 

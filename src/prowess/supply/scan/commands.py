@@ -69,14 +69,8 @@ def _match_pipe(passage: Passage) -> Iterator[Match]:
         url_by_file |= _list_downloads(call)
 
 
-def _list_lines(passage: Passage) -> Iterator[tuple[int, CommandLine]]:
-    for number, line in passage.command_lines:
-        for nested in line.list_nested():
-            yield number, nested
-
-
 def _list_calls(passage: Passage) -> Iterator[tuple[int, ProgramCall]]:
-    for number, line in _list_lines(passage):
+    for number, line in passage.command_lines:
         for call in line.calls:
             yield number, call
 
@@ -225,7 +219,7 @@ def _match_reverse(passage: Passage) -> Iterator[Match]:
         if spawned is not None and _CODE_SOCKET.search(passage.text):
             yield Match(passage.find_line(spawned.start()), reason)
         return
-    for number, line in _list_lines(passage):
+    for number, line in passage.command_lines:
         if _is_reverse(line):
             yield Match(number, reason)
 

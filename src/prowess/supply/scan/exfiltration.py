@@ -63,9 +63,9 @@ def _match_sent_commands(passage: Passage) -> Iterator[Match]:
 def _judge_sender(number: int, call: ProgramCall) -> Match | None:
     """What is wrong with what a call sends; None if nothing is."""
     sent = " ".join(_list_sent(call))
-    drop = find_drop(call.line.text)
+    drop = find_drop(call.line.expanded)
     # To such a host even a token that otherwise logs in is given away.
-    suspected = sent if drop is None else f"{sent} {call.line.text}"
+    suspected = sent if drop is None else f"{sent} {call.line.expanded}"
     secret = _find_secret(call, suspected)
     if secret is not None:
         reason = f"`{call.name}` sends {secret} to another machine."

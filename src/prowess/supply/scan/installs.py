@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from prowess.diagnostics import Severity
-from prowess.supply.scan.command_line import ProgramCall
+from prowess.supply.scan.command_line import CommandLine, ProgramCall
 from prowess.supply.scan.rule import Kind, Match, Passage, ScanRule
 
 _LOCAL = re.compile(r"\.{0,2}/|\.$|\.\[|~|[A-Za-z]:\\|file:|\$|<|\{|\[|-|.*\.(?:whl|txt|toml)$")
@@ -21,15 +22,25 @@ _REMOTE = re.compile(r"(?:git\+|https?:|git@|github:|gitlab:|ssh:)")
 _IMAGE_PIN = re.compile(r".+(?:@sha256:[0-9a-f]{8,}|:(?!latest$)[\w.-]*[0-9][\w.-]*)$")
 # Options that take the next word along, and none of them is a package.
 _TAKES_VALUE = frozenset(
-    "-r --requirement -c --constraint -e --editable -t --target -i --index-url --extra-index-url"
-    " --index --python -p --prefix --registry --with --from --filter --features --path --git --tag"
-    " --branch --rev --root -w --workspace -C --cwd --dir -f --find-links --platform --trusted-host"
-    " -n --name --bin --profile --cache-dir --version -v --package --entrypoint --network"
-    " --env --volume --env-file --user -u --mount --workdir --hostname --add-host --gpus".split()
+    "-r --requirement -c --constraint -e --editable -t --target -i --index-url"
+    " --extra-index-url --default-index --index --python -p --prefix --registry --with --from"
+    " --filter --features --path --git --tag --branch --rev --root -w --workspace -C --cwd --dir"
+    " -f --find-links --platform --trusted-host -n --name --bin --profile --cache-dir --version"
+    " -v --package --entrypoint --network --env --volume --env-file --user -u --mount --workdir"
+    " --hostname --add-host --gpus".split()
 )
 # Where packages come from; `-i` and `--index` mean that to pip and uv only.
-_OTHER_INDEX = frozenset("--extra-index-url --index-url --registry --trusted-host".split())
+_OTHER_INDEX = frozenset(
+    "--default-index --extra-index-url --index-url --registry --trusted-host".split()
+)
 _OTHER_INDEX_OF_PIP = _OTHER_INDEX | {"-i", "--index"}
+# A variable means the same for every install after it: `PIP_INDEX_URL` is `--index-url`.
+_INDEX_VARIABLE = re.compile(
+    r"((?:PIP|UV)_(?:EXTRA_)?INDEX_URL|PIP_TRUSTED_HOST|UV_(?:DEFAULT_)?INDEX"
+    r"|(?:NPM|PNPM|BUN)_CONFIG_REGISTRY|YARN_(?:NPM_)?REGISTRY(?:_SERVER)?)=(.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_OWN_INDEX = re.compile(r"https://(?:pypi\.org|registry\.(?:npmjs\.org|yarnpkg\.com))(?:/|$)")
 
 
 def _is_pip_pinned(package: str) -> bool:
@@ -96,8 +107,27 @@ _LONGEST = max(map(len, _INSTALLS))
 
 def _match_unpinned(passage: Passage) -> Iterator[Match]:
     for number, line in passage.command_lines:
+        variable = _find_index_variable(line)
+        if variable is not None:
+            yield _judge_index(number, variable)
         for call in line.calls:
             yield from _judge(number, call)
+
+
+def _find_index_variable(line: CommandLine) -> str | None:
+    """The variable of a line that names another index; None if there is none.
+
+    It may be set before a command or for the rest of a script, or handed to a program such as `env`
+    and `docker run -e`, so every word counts.
+    """
+    arguments = chain.from_iterable(call.arguments for call in line.calls)
+    found = map(_INDEX_VARIABLE.fullmatch, (*line.assignments, *arguments))
+    others = (one[1] for one in found if one is not None and not _OWN_INDEX.match(one[2]))
+    return next(others, None)
+
+
+def _judge_index(number: int, index: str) -> Match:
+    return Match(number, f"`{index}` takes packages from another index.", Severity.WARNING)
 
 
 class _Install(NamedTuple):
@@ -115,8 +145,11 @@ class _Install(NamedTuple):
     def find_other_index(self) -> str | None:
         """The option that names another index; None if there is none."""
         indexes = _OTHER_INDEX_OF_PIP if self.is_pinned is _is_pip_pinned else _OTHER_INDEX
-        options = (word.partition("=")[0] for word in self.words)
-        return next((option for option in options if option in indexes), None)
+        for word, following in pairwise((*self.words, "")):
+            option, _, inline = word.partition("=")
+            if option in indexes and not _OWN_INDEX.match(inline or following):
+                return option
+        return None
 
 
 def _judge(number: int, call: ProgramCall) -> Iterator[Match]:
@@ -126,8 +159,7 @@ def _judge(number: int, call: ProgramCall) -> Iterator[Match]:
     packages = install.packages
     other_index = install.find_other_index()
     if other_index is not None and packages:
-        reason = f"`{other_index}` takes packages from another index."
-        yield Match(number, reason, Severity.WARNING)
+        yield _judge_index(number, other_index)
     # Such an option fixes the version of everything that the command installs.
     if _VERSION_OPTIONS.intersection(install.words):
         return
