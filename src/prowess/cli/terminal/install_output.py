@@ -39,7 +39,7 @@ def _print_skill(skill: PlannedSkill, cwd: str) -> None:
     contents = skill.contents
     title = Text(escape_line(skill.name), "bold")
     title.append(f"  {escape_line(contents.description)}", "not bold")
-    screen.print(title, no_wrap=True, overflow="ellipsis")
+    print_columns([(title,)])
     origin = render_origin(skill.source, skill.path, skill.ref, skill.resolved)
     rows = [("", "from", escape_line(origin))]
     rows += _describe_signer(skill)

@@ -55,11 +55,21 @@ class Progress:
     def _write_line(self) -> None:
         if self._finished.wait(_QUIET_SECONDS):
             return
+        # Not before the work is slow: quick commands need nothing of it.
+        from rich.cells import set_cell_size
+        from rich.console import Console
+
+        screen = Console(stderr=True)
         started = time.monotonic()
         while not self._finished.wait(_EVERY_SECONDS):
-            seconds = time.monotonic() - started + _QUIET_SECONDS
-            counted = f" {self._done:,}" if self._done else ""
-            sys.stderr.write(f"\r\x1b[K{self._part}{self._doing} …{counted} ({seconds:.0f} s)")
+            line = self._render_line(time.monotonic() - started + _QUIET_SECONDS)
+            # Only one row can be removed again, and a full one may begin another.
+            line = set_cell_size(line, screen.width - 1).rstrip()
+            sys.stderr.write(f"\r\x1b[K{line}")
             sys.stderr.flush()
         sys.stderr.write("\r\x1b[K")
         sys.stderr.flush()
+
+    def _render_line(self, seconds: float) -> str:
+        counted = f" {self._done:,}" if self._done else ""
+        return f"{self._part}{self._doing} …{counted} ({seconds:.0f} s)"

@@ -61,6 +61,8 @@ def _lay_out(
     table = [list(map(_as_text, row)) for row in rows]
     if heading:
         table.insert(0, [Text(word, "dim") for word in heading])
+    if not table:
+        return
     widths = [max(map(_cells, column)) for column in zip(*table, strict=True)]
     if width is None:
         # One very long name must not push every line apart; it sticks out of its column instead.
