@@ -18,6 +18,7 @@ from prowess.activate.dormant.conditions import (
 )
 from prowess.activate.dormant.nested_roots import NestedRoot, NestedRoots, find_nested_roots
 from prowess.activate.dormant.patterns import expand_braces
+from prowess.model.files import Head
 from prowess.model.skill import Skill
 from prowess.profiles.load import load_profile
 from prowess.testing import MemoryFiles
@@ -258,6 +259,28 @@ def test_folders_that_git_ignores_are_passed_over_with_all_that_is_in_them() -> 
     assert look("/p/build/in/x", files).roots == ()
     assert look("/p/src/gen/x", files).roots == (below("src"),)
     assert look("/p/kept/x", files).roots == (below("kept"),)
+
+
+def test_what_git_ignores_is_passed_over_on_windows_too() -> None:
+    class WindowsFiles(MemoryFiles):
+        def find_kind(self, path: str) -> str | None:
+            return super().find_kind(path.replace("\\", "/"))
+
+        def read_head(self, path: str, limit: int) -> Head:
+            return super().read_head(path.replace("\\", "/"), limit)
+
+    skill = ".claude/skills/x/SKILL.md"
+    folders = ("work/a", "work/build", "work/a/gen")
+    rules = {"C:/p/.gitignore": "build/\nwork/\n", "C:/p/work/a/.gitignore": "gen\n"}
+    files = WindowsFiles({f"C:/p/{folder}/{skill}": "" for folder in folders} | rules)
+
+    def qualify(path: str) -> list[str]:
+        where = {"cwd": "C:\\p\\work", "repository": "C:\\p", "platform": "win32"}
+        return [root.qualifier for root in look(path, files, **where).roots]
+
+    assert qualify("C:\\p\\work\\a\\x.py") == ["a"]
+    assert qualify("C:\\p\\work\\build\\x.py") == []
+    assert qualify("C:\\p\\work\\a\\gen\\x.py") == ["a"]
 
 
 def test_a_folder_of_modules_that_git_does_not_ignore_is_looked_into() -> None:

@@ -68,7 +68,7 @@ def find_nested_roots(
     # Reading ignore files is needed only where there is something to ignore.
     if not roots:
         return NestedRoots(watch)
-    visible = _list_visible(holders, cwd, repository or cwd, files)
+    visible = _list_visible(holders, cwd, repository or cwd, files, platform)
     return NestedRoots(watch, tuple(root for root in roots if root.holder in visible))
 
 
@@ -102,21 +102,29 @@ def _search(
     return roots
 
 
-def _list_visible(holders: list[str], cwd: str, top: str, files: FileSystem) -> list[str]:
+def _list_visible(
+    holders: list[str], cwd: str, top: str, files: FileSystem, platform: str
+) -> list[str]:
     """The folders on the way to a file that git does not ignore; an ignored one hides those in it.
 
     Someone who works in an ignored folder wants what is in it, so rules that ignore the working
     folder itself do not count.
     """
+    # Patterns are about paths with slashes, which Windows takes as well.
+    spell = _write_slashes if platform == "win32" else str
     ignored = IgnoreChain()
-    for folder in _list_folders_down(top, cwd):
+    for folder in _list_folders_down(spell(top), spell(cwd)):
         ignored = ignored.learn(folder, files.read_head)
-    ignored = ignored.without(cwd)
-    for count, holder in enumerate(holders):
+    ignored = ignored.without(spell(cwd))
+    for count, holder in enumerate(map(spell, holders)):
         if ignored and ignored.find_pattern(holder, is_folder=True) is not None:
             return holders[:count]
         ignored = ignored.learn(holder, files.read_head)
     return holders
+
+
+def _write_slashes(path: str) -> str:
+    return path.replace("\\", "/")
 
 
 def _list_folders_down(top: str, folder: str) -> list[str]:
