@@ -17,6 +17,8 @@ import pytest
 from prowess.agent.events import TextDelta, ToolFinished, TurnEnded
 from prowess.agent.jobs.client import Jobs, UnknownJob
 from prowess.agent.jobs.database import JobDatabase
+from prowess.agent.jobs.queue_limits import count_waiting
+from prowess.agent.jobs.values import Job
 from prowess.errors import MachineError, UsageError
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice
 from prowess.model.settings import JobSettings
@@ -73,6 +75,32 @@ def test_what_needs_approval_waits_for_a_person(yard: Yard) -> None:
     assert (done.state, refused.state) == ("done", "refused")
     assert "Not today" in refused.reason
     assert yard.studio.read("log") == "hi\n"
+
+
+def test_jobs_that_wait_for_a_person_do_not_stop_the_others(local: Yard) -> None:
+    asking = [local.add(call("Bash", command="true"), say("Done."), allow=()) for _ in range(3)]
+    with local.worker(concurrency=1):
+        for id in asking:
+            local.wait_for(id, "waiting")
+        other = local.add(say("Fine."))
+        (job,) = local.wait(other)
+        assert job.state == "done"
+        assert [local.jobs.get(id).state for id in asking] == ["waiting"] * 3
+        for id in asking:
+            local.jobs.answer(id, ONCE)
+        assert [one.state for one in local.wait(*asking)] == ["done"] * 3
+
+
+def test_a_worker_makes_room_only_where_every_worker_of_the_queue_waits() -> None:
+    def waits(worker: str, queue: str = "turns@q") -> Job:
+        return Job(id="", kind="turn", title="", state="waiting", queue=queue, worker=worker)
+
+    served = {"a": ("turns@q", "turns@a"), "b": ("turns@q",)}
+    assert count_waiting("turns@q", [waits("a"), waits("a"), waits("b")], served) == 1
+    assert count_waiting("turns@q", [waits("a"), waits("a")], served) == 0
+    assert count_waiting("turns@a", [waits("a", "turns@a")], served) == 1
+    assert count_waiting("turns@a", [waits("a", "turns@a")] * 80, served) == 50
+    assert count_waiting("turns@none", [], {}) == 0
 
 
 def test_a_question_and_its_answer_outlive_the_worker(yard: Yard) -> None:

@@ -19,6 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from prowess.agent.jobs.client import Jobs
 from prowess.agent.jobs.engine import Engine, start_engine
+from prowess.agent.jobs.queue_limits import POLL_SECONDS, QueueLimits
 from prowess.agent.jobs.queues import list_queues
 from prowess.agent.jobs.schedules import Schedules
 from prowess.agent.jobs.values import LEASE_SECONDS
@@ -35,7 +36,6 @@ VERSION = "1"
 _BEATS_PER_LEASE = 6
 # A worker that cannot reach the database stops before others may take its work.
 _SAFE_PART = 0.8
-_POLL_SECONDS = 0.2
 _WORKFLOWS = ("prowess.agent.jobs.turns", "prowess.agent.batch.workflow")
 
 
@@ -62,7 +62,8 @@ class JobWorker:
         self.database = self._jobs.database
         self.machine = load_machine_name(facts)
         self.queues = list_queues(self.machine, queues)
-        self._settings = settings
+        concurrency = settings.concurrency
+        self._limits = QueueLimits(self._jobs, self.queues, concurrency=concurrency)
         self._facts = facts
         self._pid = pid
         self.id = self._new_id()
@@ -129,20 +130,13 @@ class JobWorker:
                 console_log_level="CRITICAL",
                 enable_otlp=False,
                 run_migrations=False,
-                notification_listener_polling_interval_sec=_POLL_SECONDS,
+                notification_listener_polling_interval_sec=POLL_SECONDS,
             )
         )
         DBOS.listen_queues(self._names)
         self._beat()
         DBOS.launch()
-        for queue in self.queues:
-            limit = self._settings.concurrency if queue.is_limited else None
-            DBOS.register_queue(
-                queue.name,
-                worker_concurrency=limit,
-                polling_interval_sec=_POLL_SECONDS,
-                on_conflict="always_update",
-            )
+        self._limits.register()
 
     def _serve(self, *, until_idle: bool) -> None:
         ended = threading.Event()
@@ -154,6 +148,7 @@ class JobWorker:
         while not self._stop.is_set():
             try:
                 self._recover_lost()
+                self._limits.adjust()
                 self._start_due()
                 idle_rounds = 0 if self._has_work() else idle_rounds + 1
             except (MachineError, SQLAlchemyError):
