@@ -282,7 +282,7 @@ def test_changed_input_that_the_tool_does_not_take_is_refused(studio, input):
     hook(studio, "PreToolUse", change(**input), matcher="Write")
     done = studio.use("Write", rules={"allow": ["Write"]}, file_path="a.txt", content="x")
     assert done.outcome == "failed"
-    assert "A hook changed the input to one that the tool does not take" in done.output
+    assert "A hook changed the input to one that the tool does not accept" in done.output
     assert not (studio.project / "a.txt").exists()
 
 
@@ -655,8 +655,8 @@ def test_hooks_of_other_types_are_named_at_the_start_with_their_file(studio, kin
     assert [(one.code, one.message) for one in pick(events, Warned)] == [
         (
             "hook-unsupported",
-            f"{file}: the PreToolUse hook of type `{kind}` does not run; Prowess runs hooks of type"
-            " `command`.",
+            f"{file}: the PreToolUse hook of type `{kind}` does not run; Prowess only runs hooks"
+            " of type `command`.",
         )
     ]
 

@@ -158,7 +158,7 @@ def test_a_call_of_unknown_outcome_is_shown_told_to_the_model_and_not_repeated(s
     again.run("go on", on_event=events.append)
     (warning,) = pick(events, Warned)
     assert (warning.code, "Bash echo x >> log" in warning.message) == ("unknown-outcome", True)
-    assert "Nobody knows whether they were done:\n- Bash echo x >> log" in list_texts(seen)[-1]
+    assert "It is unknown whether they were done:\n- Bash echo x >> log" in list_texts(seen)[-1]
     assert studio.read("log") == "x\n"
     again.close()
     assert load_session(studio.facts, session.id).unknown == ()

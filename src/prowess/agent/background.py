@@ -106,7 +106,7 @@ class BackgroundTasks:
         return unread
 
     async def _run(self, id: str, name: str, work: Callable[[], Awaitable[LoopResult]]) -> None:
-        result = LoopResult(status="interrupted", reason="it was ended")
+        result = LoopResult(status="interrupted", reason="it was stopped")
         try:
             result = await _catch_errors(work)
         finally:
@@ -160,7 +160,7 @@ def finish_task(agent: str, id: str, name: str, result: LoopResult) -> TaskFinis
 def render_started(id: str) -> str:
     """What an agent is told when a task begins."""
     return (
-        f"Started in the background as {id}. Go on with other work: its report comes as a"
+        f"Started in the background as {id}. Continue with other work; its report arrives as a"
         " message when it is done."
     )
 

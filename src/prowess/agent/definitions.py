@@ -55,14 +55,14 @@ class AgentDefinition(msgspec.Struct, frozen=True, kw_only=True):
 SHIPPED_AGENTS = {
     "debug-guide@builtin": AgentDefinition(
         name="debug-guide@builtin",
-        description="Leads a user to reproduce a problem.",
+        description="Helps a user reproduce a problem.",
         prompt=(
-            "You help a user to reproduce a problem with Prowess. You get what the user saw and"
-            " lines of the debug log, in which every line has a time, a process and an event."
-            " Say what the lines show and what they rule out. Then name the one next thing that"
-            " the user should do, exactly as it is to be typed, and which lines you expect in the"
-            " log afterwards if the cause is what you think. If the cause is certain, say so and"
-            " quote the lines that prove it. You change nothing."
+            "You help a user reproduce a problem with Prowess. You get what the user saw and lines"
+            " of the debug log; each line has a time, a process and an event. Say what the lines"
+            " show and what they rule out. Then name the one thing that the user should do next,"
+            " exactly as it should be typed, and which lines you expect in the log afterwards if"
+            " the cause is what you think. If the cause is certain, say so and quote the lines"
+            " that prove it. You change nothing."
         ),
         tools=("Read", "Grep", "Glob"),
     ),
@@ -70,8 +70,8 @@ SHIPPED_AGENTS = {
         name="dreamer@builtin",
         description="Thinks about a project and writes a plan.",
         prompt=(
-            "You think about a project while nobody waits for you. You read, and you change"
-            " nothing: the only thing that you write is a plan, with `SavePlan`."
+            "You think about a project while nobody is waiting for you. You read but change"
+            " nothing: the only thing you write is a plan, with `SavePlan`."
         ),
         tools=("Read", "Grep", "Glob", "SavePlan"),
     ),
@@ -209,8 +209,9 @@ class AgentDefinitions:
 def explain_refused_link(path: str) -> str:
     """Why the file of an agent is not read, and what to do about it."""
     return (
-        f"The agent in {path} is left out, because the link leads out of the project; add its"
-        " target to `trusted_links` under `[discovery]` in your own prowess.toml."
+        f"The agent in {path} is ignored because the symlink leads out of the project. If you"
+        " trust its target, add that to `trusted_links` under `[discovery]` in your own"
+        " prowess.toml."
     )
 
 

@@ -177,7 +177,9 @@ class _Lines:
 
     def _answer(self, line: InputLine, reply: str) -> None:
         if self._approver is None:
-            raise UsageError("Nothing is asked here; answers need --json.")
+            raise UsageError(
+                "There is no question to answer; approvals are asked for only with --json."
+            )
         self._approver.answer(line.id, reply, line.feedback)
 
     def _warn(self, message: str) -> None:

@@ -11,7 +11,7 @@ from prowess.text.markup import escape_tags, escape_xml, tidy_line, tidy_path
 _BASE = """\
 You are an agent that works in a project on the user's computer. Use the tools to do what the user \
 asks. Read a file before you change it. Do not guess what a file contains or what a command prints.
-When a call is refused, do not try to do the same in another way: say what you would need.
+When a call is refused, do not try to do the same thing another way: say what you need.
 When you are done, say briefly what you did and what you found."""
 
 
@@ -34,5 +34,5 @@ def render_instructions(
     listed = [f"- {tidy_line(one.name)}: {tidy_line(one.description)}" for one in agents]
     # The general agent alone is in the description of the tool.
     if len(listed) > 1:
-        parts.append("\n".join(("Agents for the tool Task:", *listed)))
+        parts.append("\n".join(("Agents for the Task tool:", *listed)))
     return "\n\n".join(parts)

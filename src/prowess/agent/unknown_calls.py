@@ -14,7 +14,7 @@ def render_unknown(calls: Sequence[CallRecord]) -> str:
     """What the model is told of calls that may or may not have happened."""
     listed = "\n".join(f"- {call.title}" for call in calls)
     return (
-        "The session ended while these calls were running. Nobody knows whether they were done:\n"
+        "The session ended while these calls were running. It is unknown whether they were done:\n"
         f"{listed}\n"
         "Find out before you do anything like them again, and ask the user if you cannot."
     )

@@ -41,8 +41,8 @@ def test_a_plan_has_5_to_30_units(count: int) -> None:
         (make_plan(5, check=" "), "“Unit 5” needs a `check`"),
         (make_plan(5, steps=[]), "needs at least one entry in `steps`"),
         (make_plan(5, title=""), "needs a `title`"),
-        ("I would do it so.", "is not the JSON"),
-        ('{"units": "\ud800"}', "is not the JSON"),
+        ("I would do it so.", "is not in the requested JSON format"),
+        ('{"units": "\ud800"}', "is not in the requested JSON format"),
     ],
 )
 def test_a_plan_that_cannot_be_used_is_refused_with_the_reason(text: str, said: str) -> None:
@@ -58,7 +58,7 @@ def test_a_batch_goes_through_its_phases_and_leaves_branches_and_a_text(works: W
     with works.yard.worker():
         (question,) = works.yard.wait_for(id, "waiting").questions
         # The first plan had four units; it was refused, and the second one is shown.
-        assert question.title.startswith("Work on these 6 units?")
+        assert question.title.startswith("Start work on these 6 units?")
         assert " 1. Rename get_level in cuxhaven and helgoland" in question.details
         assert works.branches() == ["main"], "nothing happens before the plan is approved"
         works.yard.jobs.answer(id, ONCE)
@@ -139,17 +139,17 @@ def test_a_unit_that_fails_is_left_with_its_reason_and_conflicts_stay_on_their_b
 
 
 def test_a_batch_needs_a_task_a_repository_a_clean_checkout_and_a_model(works: Works) -> None:
-    with pytest.raises(UsageError, match="Say what is to be done"):
+    with pytest.raises(UsageError, match="Add the task: `/batch TASK`"):
         works.add(task="  ")
     with pytest.raises(UsageError, match="No model is configured"):
         start_batch(works.skills(), "x", start_worker=False)
     (works.project / "new.py").write_text("x\n")
-    with pytest.raises(UsageError, match=r"changes that are not committed \(new.py\)"):
+    with pytest.raises(UsageError, match=r"has uncommitted changes \(new.py\)"):
         works.add()
     (works.project / "new.py").unlink()
     works.git("update-ref", "-d", "HEAD")
     works.git("rm", "-rqf", "--cached", ".")
-    with pytest.raises(UsageError, match=r"not committed|no commit yet"):
+    with pytest.raises(UsageError, match=r"uncommitted changes|no commits yet"):
         works.add()
     assert works.yard.jobs.is_empty
 

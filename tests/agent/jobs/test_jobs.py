@@ -195,7 +195,7 @@ def test_a_job_that_fails_says_why_and_can_be_retried(yard: Yard) -> None:
 
 def test_a_call_of_unknown_outcome_is_put_to_a_person_and_not_repeated(yard: Yard) -> None:
     ran = "echo begun >> log; sleep 60"
-    answers = (call("Bash", command=ran), {**say("Gone on."), "expect": ["Nobody knows"]})
+    answers = (call("Bash", command=ran), {**say("Gone on."), "expect": ["It is unknown"]})
     id, other = yard.add(*answers), yard.add(*answers)
     pid = yard.start()
     wait_until(lambda: _count_lines(yard, "log") == 2)

@@ -220,7 +220,7 @@ def test_a_program_that_ends_loses_nothing(local: Yard, number: int) -> None:
     prompts = "\n".join(list_prompts(seen.messages[0]))
     assert "Red.\n</task_report>" in prompts
     # It is known how it ended, so nothing is said of unknown outcomes.
-    assert "Nobody knows" not in prompts
+    assert "It is unknown" not in prompts
 
 
 def test_ctrl_c_ends_the_job_of_a_program(local: Yard) -> None:

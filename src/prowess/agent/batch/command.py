@@ -27,7 +27,7 @@ def start_batch(
     Raises `UsageError` for an empty task, no repository, a checkout with changes, or no model.
     """
     if not task.strip():
-        raise UsageError("Say what is to be done: `/batch TASK`.")
+        raise UsageError("Add the task: `/batch TASK`.")
     facts, own = skills.facts, skills.project.load_own_settings()
     if find_model_name(model, own.agent) is None:
         raise NoModel

@@ -32,17 +32,16 @@ _READ = ("Read", "Glob", "Grep")
 _PLANS = 3
 
 _RESEARCH = """\
-You prepare a change of this code base that many agents will make side by side. The task:
+You are preparing a change to this code base that many agents will make in parallel. The task:
 
 {task}
 
-Change nothing. Find out how this code base does such things today: which files are concerned, which
-conventions and patterns they follow, how a part is tested, and what must not be broken. Answer with
-what someone needs to know who works on one part only and sees nothing of this conversation.
+Change nothing. Find out how this code base does such things today: which files are affected, which
+conventions and patterns they follow, how a part is tested, and what must not break. Answer with
+what an agent needs to know that works on only one part and sees nothing of this conversation.
 """
 _DECOMPOSE = """\
-A change of this code base is made by many agents side by side, each in a checkout of its own. The
-task:
+Many agents will make a change to this code base in parallel, each in its own checkout. The task:
 
 {task}
 
@@ -87,14 +86,14 @@ async def decompose(engine: Engine, job: str, spec: BatchSpec, findings: str) ->
             await _say(f"The plan was refused: {problem}\n")
             continue
         return JobResult(status="done", answer=result.answer, data=to_builtins(plan))
-    return JobResult(status="failed", reason=f"no plan could be used: {problem}".rstrip("."))
+    return JobResult(status="failed", reason=f"no usable plan: {problem}".rstrip("."))
 
 
 async def approve_plan(engine: Engine, job: str, spec: BatchSpec, plan: BatchPlan) -> JobResult:
     """Ask a person whether the units are to be worked on."""
     title = (
-        f"Work on these {len(plan.units)} units? Each agent may change files and run commands in"
-        " the sandbox, in a worktree of its own, and its check is run."
+        f"Start work on these {len(plan.units)} units? Each agent can change files and run commands"
+        " in the sandbox, in its own worktree. Then its check is run."
     )
     answer = await engine.ask(job, "plan", title, details=render_plan(plan), choices=_ASK)
     if answer.reply is ApprovalChoice.REJECT:

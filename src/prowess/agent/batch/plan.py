@@ -38,7 +38,7 @@ def parse_plan(text: str, *, fewest: int = FEWEST, most: int = MOST) -> BatchPla
         plan = msgspec.json.decode(blocks[-1] if blocks else text, type=BatchPlan)
     # A text that is half of a character cannot be encoded.
     except (msgspec.DecodeError, UnicodeEncodeError) as error:
-        raise PlanError(f"The plan is not the JSON that was asked for: {error}.") from None
+        raise PlanError(f"The plan is not in the requested JSON format: {error}.") from None
     count = len(plan.units)
     if not fewest <= count <= most:
         raise PlanError(f"The plan has {count} units; there must be {fewest} to {most}.")

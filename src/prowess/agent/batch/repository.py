@@ -30,9 +30,7 @@ class Repository:
         try:
             return self._git.run("rev-parse", "--show-toplevel")
         except GitFailed:
-            raise UsageError(
-                "A batch needs a git repository, and this folder is in none."
-            ) from None
+            raise UsageError("A batch needs a git repository; this folder is not in one.") from None
 
     def check_clean(self) -> None:
         """Raise `UsageError` for a checkout with changes: agents would begin without them."""
@@ -40,7 +38,7 @@ class Repository:
         if changes:
             first = changes[0][3:]
             raise UsageError(
-                f"The checkout has changes that are not committed ({first}); commit or stash them."
+                f"The checkout has uncommitted changes ({first}); commit or stash them."
             )
 
     def check_identity(self) -> None:
@@ -53,7 +51,7 @@ class Repository:
         try:
             commit = self._git.run("rev-parse", "--verify", "HEAD^{commit}")
         except GitFailed:
-            raise UsageError("The repository has no commit yet; make one first.") from None
+            raise UsageError("The repository has no commits yet; make one first.") from None
         return commit, self._git.run("branch", "--show-current")
 
     # Worktrees

@@ -26,8 +26,8 @@ _ALLOWED = ("Read", "Glob", "Grep", "Write", "Edit", "Bash")
 _CONFINED = frozenset(("Read", "Glob", "Grep", "Write", "Edit", "Bash", "Skill"))
 
 _PROMPT = """\
-You do one part of a larger change. Other agents do the other parts at the same time, each in a
-checkout of its own. The whole task:
+You are doing one part of a larger change. Other agents are doing the other parts at the same time,
+each in its own checkout. The whole task:
 
 {task}
 
@@ -89,7 +89,7 @@ async def _attempt(
 
     text = _render_prompt(spec)
     if problem:
-        text += f"\nAn earlier attempt went wrong; its changes are still here. {problem}\n"
+        text += f"\nAn earlier attempt failed; its changes are still here. {problem}\n"
     turn = TurnSpec(
         text=text,
         cwd=worktree.path,
@@ -127,7 +127,7 @@ async def _check(engine: Engine, job: str, spec: UnitSpec, worktree: Worktree) -
         title = f"Run a check without a sandbox ({sandbox.unconfined})?"
         answer = await engine.ask(job, f"check {spec.unit.check}", title, details=[spec.unit.check])
         if answer.reply is ApprovalChoice.REJECT:
-            return "The check was not run, because nobody approved it."
+            return "The check was not run because it was not approved."
     command = Command(
         text=spec.unit.check,
         argv=("bash", "-c", spec.unit.check),

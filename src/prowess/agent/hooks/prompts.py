@@ -24,7 +24,7 @@ class PromptHooks:
             self._keep("SessionStart", started)
         reply = await self._hooks.run("UserPromptSubmit", prompt=text)
         if reply.is_refusal:
-            return f"a hook refused the prompt: {reply.reason or 'it gives no reason'}"
+            return f"a hook refused the prompt: {reply.reason or 'no reason given'}"
         self._keep("UserPromptSubmit", reply)
         return None
 

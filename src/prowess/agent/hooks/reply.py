@@ -81,7 +81,7 @@ def parse_reply(event: str, finished: Finished, command: Command) -> HookReply:
     if finished.code is None:
         return HookReply(failure=f"it was stopped after {count_words(command.seconds, 'second')}")
     if finished.code == _BLOCKS and event not in _UNSTOPPABLE:
-        return HookReply(decision="deny", reason=errors or "the hook gives no reason")
+        return HookReply(decision="deny", reason=errors or "no reason given")
     if finished.code != 0:
         said = f": {errors}" if errors else ""
         return HookReply(failure=f"it ended with exit code {finished.code}{said}")

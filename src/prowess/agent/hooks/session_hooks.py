@@ -85,7 +85,7 @@ class SessionHooks:
         self._spent.update(one for one in chosen if one.once)
         reply = await self._run_all(chosen, event, fields, agent=agent, call=call)
         if reply.stops and event in _ABOUT_TOOLS:
-            self.stop_reason = reply.reason or "it gives no reason"
+            self.stop_reason = reply.reason or "no reason given"
             self._interrupt()
         return reply
 
@@ -119,7 +119,7 @@ class SessionHooks:
 
     def warn_continued(self, agent: str) -> None:
         """Say that hooks made an agent go on as often as they may."""
-        message = f"Hooks made the agent go on {MOST_CONTINUATIONS} times; now it stops."
+        message = f"Hooks made the agent continue {MOST_CONTINUATIONS} times; now it stops."
         self._emit(Warned(agent=agent, code="hook-loop", message=message))
 
     def _is_due(self, hook: Hook, event: str, subject: str) -> bool:

@@ -50,7 +50,7 @@ def list_unsupported(hooks: Iterable[Hook]) -> Iterator[Warned]:
             continue
         said = (
             f"{hook.origin.file or hook.name}: the {hook.event} hook of type `{hook.kind}` does not"
-            " run; Prowess runs hooks of type `command`."
+            " run; Prowess only runs hooks of type `command`."
         )
         yield Warned(code="hook-unsupported", message=said)
 

@@ -30,7 +30,7 @@ class HookedCall:
         reply = self._before = await self._hooks.before_tool(self._tool, input, self._call)
         if not reply.is_refusal:
             return None
-        return f"A hook refused the call: {reply.reason or 'it gives no reason'}"
+        return f"A hook refused the call: {reply.reason or 'no reason given'}"
 
     def change_input(
         self, input: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
@@ -44,7 +44,7 @@ class HookedCall:
             )
         except (ValidationError, ModelRetry) as error:
             # With the input of the model the call would be one that the hook did not want.
-            problem = f"A hook changed the input to one that the tool does not take: {error}"
+            problem = f"A hook changed the input to one that the tool does not accept: {error}"
             raise ToolFailed(problem) from error
         return changed
 
@@ -54,7 +54,7 @@ class HookedCall:
             return msgspec.structs.replace(plan, default=Action.ALLOW)
         if self._before.decision == "ask":
             said = f": {self._before.reason}" if self._before.reason else ""
-            return msgspec.structs.replace(plan, asks_because=f"a hook wants it{said}")
+            return msgspec.structs.replace(plan, asks_because=f"a hook requires it{said}")
         return plan
 
     def plan_question(self, title: str) -> Plan | None:
