@@ -346,6 +346,8 @@ def test_broken_settings_are_reported_and_stop_nothing(workspace: Workspace):
         ("policy:\n  allow_implicit_invocation: false\ninterface: [a]\n", State.READY),
         ("policy:\n  allow_implicit_invocation: false\ninterface:\n  x: 1\n", State.HIDDEN),
         ("policy:\n  products: [chatgpt]\n", State.INELIGIBLE),
+        ("policy:\n  products: [CHATGPT]\n", State.INELIGIBLE),
+        ("policy:\n  products: [ChatGPT]\n", State.READY),
         ("policy:\n  products: [chatgpt, CODEX]\n", State.READY),
         ("policy:\n  products: []\n", State.READY),
         ("policy:\n  products: codex\n", State.READY),

@@ -118,3 +118,45 @@ def test_settings_that_are_not_plain_json_count_for_nothing(workspace, text):
     workspace.write("home/.pi/agent/settings.json", text)
     workspace.skill("home/more/a")
     assert list(workspace.listed(workspace.scan("pi"))) == []
+
+
+@pytest.mark.parametrize("host", ["pi", "qwen", "copilot"])
+@pytest.mark.parametrize(
+    ("field", "is_read"),
+    [
+        ("hint: [x]: y", True),
+        ("hint: {x: z}:", True),
+        ("metadata:\n{\n  a: b\n}", True),
+        ("hint: [x]: y\nother: [x]: y", False),
+        ("hint: [x] y", False),
+        ('hint: "x": y', False),
+    ],
+)
+def test_brackets_are_read_as_the_parser_for_javascript_reads_them(workspace, host, field, is_read):
+    # Qwen Code reads what that parser rejects itself, and takes the mark of folded text for text.
+    text = f"---\nname: a\n{field}\ndescription: >\n  d\n---\n"
+    workspace.write("home/.agents/skills/a/SKILL.md", text)
+    descriptions = [outcome.skill.description.strip() for outcome in workspace.scan(host).shown]
+    otherwise = [">"] if host == "qwen" else []
+    assert descriptions == (["d"] if is_read else otherwise)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("lines", "description"),
+    [
+        (["description: |+", "  d"], "d\n"),
+        (["description: |+", "  d", "", ""], "d\n\n"),
+        (["description: >+", "  d", ""], "d\n"),
+        (["description: |", "  d", "", ""], "d\n"),
+        (["description: |+", "  d", "", "", "license: x"], "d\n\n\n"),
+    ],
+)
+def test_the_line_end_before_the_closing_fence_is_no_part_of_a_text(
+    workspace, lines, description, end
+):
+    text = end.join(["---", "name: a", *lines, "---", "Body"])
+    workspace.write("home/.agents/skills/a/SKILL.md", text.encode())
+    for host in ("pi", "qwen", "gemini"):
+        [outcome] = workspace.scan(host).shown
+        assert outcome.skill.description == description

@@ -65,8 +65,11 @@ def _read_plain(data: bytes, rules: HeaderRules, limits: ScanLimits) -> HeaderRe
 
 def _decode_plain(data: bytes, end: int, rules: HeaderRules) -> str | None:
     """The text between the fences; None if the host could see anything but plain YAML in it."""
+    # After a blank line the line end before the fence is the fence's: a block that keeps its blank
+    # lines (`|+`) has one less. Without a line end the parser would shorten other blocks.
+    stop = end if data[end - 1 : end] == b"\n" else end + 1
     try:
-        header = data[len(_OPENING) : end + 1].decode()
+        header = data[len(_OPENING) : stop].decode()
         if not data.isascii():
             # Bytes in the body that are not UTF-8 are reported, too, which the slow way does.
             data.decode()

@@ -116,7 +116,9 @@ def _parse(data: bytes, limits: ScanLimits) -> Any:
 
 
 def _read_product(product: str) -> str:
-    if product.lower() not in _PRODUCTS:
+    # `ChatGPT` is none of them: Codex knows each in lower case and in upper case.
+    is_known = product in _PRODUCTS or (product.isupper() and product.lower() in _PRODUCTS)
+    if not is_known:
         known = ", ".join(_PRODUCTS)
         raise ValueError(f"`{product[:40]}` is not a product; the products are {known}")
     return product.lower()
@@ -164,12 +166,12 @@ def _read_text(value: Text, most: int) -> str | None:
 
 
 def _find_icon(value: Text, folder: str) -> str | None:
-    """The path of an icon, which must be below the skill's `assets`."""
+    """The path of an icon, which must be in the skill's `assets` or be that folder."""
     if value is None:
         return None
     text = render_scalar(value)
     parts = [part for part in text.split("/") if part not in ("", ".")]
-    is_inside = parts[:1] == ["assets"] and len(parts) > 1
+    is_inside = parts[:1] == ["assets"]
     # Codex drops an icon with `..` in its path, even if it stays inside.
     may_leave = ".." in parts or text.startswith("/")
     if not is_inside or may_leave:

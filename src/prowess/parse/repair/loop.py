@@ -45,6 +45,7 @@ from prowess.parse.repair.line_repairs import (
     tabs_to_spaces,
 )
 from prowess.parse.repair.parser_quirks import (
+    end_bracketed_keys,
     indent_brackets,
     nest_after_bracketed_key,
     part_closed_values,
@@ -82,6 +83,7 @@ REPAIRS: dict[Repair, Repairer] = {
     # What the YAML parsers of hosts make of text that is not YAML
     "part-closed": part_closed_values,
     "quote-bracketed-keys": quote_bracketed_keys,
+    "end-bracketed-keys": end_bracketed_keys,
     "nest-after-bracketed-keys": nest_after_bracketed_key,
     "indent-brackets": indent_brackets,
     # As single hosts do it, for the most part when their parser has failed

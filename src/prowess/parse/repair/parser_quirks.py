@@ -70,6 +70,22 @@ def quote_bracketed_keys(broken: BrokenHeader) -> RepairedLines | None:
     return apply_patches(broken.lines, [patch])
 
 
+def end_bracketed_keys(broken: BrokenHeader) -> RepairedLines | None:
+    """`yaml` ends the value of `a` in `a: [x]: y` after the bracket; the rest has no key.
+
+    Two such lines are two equal keys, which it rejects.
+    """
+    bracketed = list(_find_bracketed_keys(broken))
+    if len(bracketed) != 1:
+        return None
+    [(index, line, key, value)] = bracketed
+    closed = value[: find_closed_end(value)]
+    message = f"This host ends the value of `{key}` after `{closed[:40]}`."
+    ended = line._replace(text=f"{key}: {closed}")
+    patch = Patch(index, index, [ended], _report(message, line, key))
+    return apply_patches(broken.lines, [patch])
+
+
 def nest_after_bracketed_key(broken: BrokenHeader) -> RepairedLines | None:
     """Bun takes `a: [x]: y` for a mapping in a mapping, to which all lines below belong."""
     first = next(_find_bracketed_keys(broken), None)
@@ -103,7 +119,7 @@ def _find_bracketed_keys(broken: BrokenHeader) -> Iterator[_BracketedKey]:
 
 
 def indent_brackets(broken: BrokenHeader) -> RepairedLines | None:
-    """OpenClaw lets brackets that are the value of a key begin at the margin of the next line."""
+    """`yaml` lets brackets that are the value of a key begin at the margin of the next line."""
     return apply_patches(broken.lines, _indent_brackets(broken))
 
 

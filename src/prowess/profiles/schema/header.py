@@ -48,6 +48,7 @@ Repair = Literal[
     "quote-entries",
     "part-closed",
     "quote-bracketed-keys",
+    "end-bracketed-keys",
     "nest-after-bracketed-keys",
     "indent-brackets",
     "opencode-blocks",
