@@ -82,6 +82,14 @@ def test_after_15000_characters_skills_are_listed_by_name_and_after_5000_more_no
     assert "invoke by name): s0" in catalog.text
 
 
+@pytest.mark.parametrize("body", ["Body", "Body\n", "Body\n\n\n", "\nBody\r\n\r\n", ""])
+def test_a_body_keeps_its_final_line_ends(workspace, body):
+    workspace.write(f"{FOLDER}/SKILL.md", f"---\ndescription: d\n---\n{body}")
+    [_, _, shown] = workspace.open("copilot").tool()(skill="a").text.split("\n", 2)
+    end = "" if body.endswith("\n") else "\n"
+    assert shown == f"\n{body}{end}</skill-context>"
+
+
 def test_the_model_may_spell_a_name_in_any_case(workspace):
     workspace.skill(FOLDER)
     workspace.write(f"{FOLDER}/ref/x.md")

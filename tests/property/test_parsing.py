@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prowess.diagnostics import Severity
@@ -14,6 +14,7 @@ from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
 from prowess.parse.candidates import CandidateReader, Parsed
 from prowess.parse.header.fast import HeaderReading, read_header
 from prowess.parse.header.fences import split_body
+from prowess.parse.header.slow import read_any_header
 from prowess.parse.lint.checks import lint_skill
 from prowess.parse.manifest.names import understand
 from prowess.parse.repair.loop import fix_header
@@ -22,12 +23,17 @@ from prowess.profiles.schema.roots import ScanLimits
 from prowess.state.cache import ScanCache
 from prowess.testing import MemoryFiles
 from tests.effort import soon
-from tests.unit.parse.rules import EVERY_HOST, PROWESS, SPEC
+from tests.unit.parse.rules import HOSTS
 
 LIMITS = ScanLimits()
+PROFILES = {host: load_profile(host) for host in HOSTS}
+PROWESS, SPEC = PROFILES["prowess"].header, PROFILES["spec"].header
 SPEC_AS_WRITTEN = msgspec.structs.replace(SPEC, values="written")
-FIELDS = {host: load_profile(host).fields for host in EVERY_HOST}
+STANDARD = PROFILES["spec"].fields
+# Every law is tested with every host, so a few dozen examples of each are many of a law.
+of_every_host = settings(max_examples=40)
 
+# Pieces that mean something to some parser, between words that do not.
 PIECES = [
     *"name description metadata k x 1 true null é 名 😀 - | > # @ ` % * & ! ? ~ [ ] { } , \" ' \\".split(),
     *(
@@ -46,61 +52,38 @@ PIECES = [
         " # ",
         "|- ",
         ">+\n",
-        "\\n",
-        "\\d",
     ),
+    *("\\n", "\\d", "*a", "&a ", "!t ", "!!t ", "? ", "---", "\n ---", "...", "<<", "<<: 3\n"),
+    *("2024-01-01", "1:30", "-1:30", "0x1F", "-012", "0b11", "1e400", ".nan", "1_0", "1" * 24),
+    *("\r\n", "\r", "\0", "\x01", "\x7f", "\x85", "\u2028", "\ufeff", "\u00a0", "\ue000"),
+    *("[a] [b]", "[a]: b", '"a": 1', '"!k": 1', '{"!k": 1}', "{a: [1, 012]}", "text text"),
+    *("<!-- x -->", "<!--", "```", '"\\ud800"', '"\\ud83d\\ude00"', "hooks:", "[" * 40 + "]" * 40),
+    *("name: x\n", "description: Use when: y\n", "metadata:\n  a: b\n", "name: x\nname: y\n"),
     *(
-        "*a",
-        "&a ",
-        "!t ",
-        "? ",
-        "---",
-        "...",
-        "<<",
-        "2024-01-01",
-        "1:30",
-        "0x1F",
-        "1" * 24,
-        "\r\n",
-        "\r",
-        "\0",
-        "\x85",
-    ),
-    *(
-        "\u2028",
-        "\ufeff",
-        "\u00a0",
-        "[a] [b]",
-        '"a": 1',
-        "text text",
-        "<!-- x -->",
-        "```",
-        '"\\ud800"',
-        "hooks:",
-    ),
-    *(
-        "name: x\n",
-        "description: Use when: y\n",
-        "metadata:\n  a: b\n",
         "allowed-tools: Read, Bash(git add *)\n",
+        "description: >-\n  a\n\n  b\n",
+        "a: &a [1]\nb: *a\n",
     ),
-    *(
-        "os: 5\n",
-        "effort: x\n",
-        "allowed_tools: x\n",
-        "metadata: {openclaw: {oss: 1, os: [x]}}\n",
-        "hide: maybe\n",
-    ),
-    *(
-        "os: [linux]\n",
-        "requires:\n  bins: [x]\n",
-        "install: [{kind: brew}]\n",
-        'metadata: \'{"a":"\\ud800"}\'\n',
-    ),
+    *("os: 5\n", "effort: x\n", "allowed_tools: x\n", "hide: maybe\n", "paths: [/x, ../y]\n"),
+    *("metadata: {openclaw: {oss: 1, os: [x]}}\n", 'metadata: \'{"a":"\\ud800"}\'\n'),
+    *("os: [linux]\n", "requires:\n  bins: [x]\n", "install: [{kind: brew}]\n"),
 ]
-headers = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
-closings = st.sampled_from(["\n---\nBody\n", "---\n", "\r\n---\r\nBody", ""])
-openings = st.sampled_from(["---\n"] * 6 + ["---yaml\n", "---js\n", "--- JSON \r\n", "---toml\r"])
+JSON = [
+    '{"name": "x", "size": 1e400}',
+    '{"a":' * 70 + "1" + "}" * 70,
+    '{"a": "\\ud800"}',
+    "[1]",
+    "{",
+]
+headers = st.lists(st.sampled_from(PIECES), max_size=30).map("".join) | st.sampled_from(JSON)
+closings = st.sampled_from(
+    ["\n---\nBody\n", "---\n", "\r\n---\r\nBody", "\n ---\nBody\n---\n", "\n----\n", "\n...\n", ""]
+)
+openings = st.sampled_from(
+    ["---\n"] * 10
+    + ["---yaml\n", "---js\n", "---json\n", "---json\n", "--- JSON \r\n", "---toml\r", "----\n"]
+    + ["\ufeff---\n", "\ufeff\ufeff---\n", "\n---\n", " ---\n", "<!-- c -->---\n", "--- \n"]
+)
 files = st.builds(
     lambda opening, header, closing: f"{opening}{header}{closing}", openings, headers, closings
 )
@@ -113,31 +96,66 @@ def errors_in(*findings):
     return [finding for finding in findings if finding.severity is Severity.ERROR]
 
 
-@pytest.mark.parametrize("host", EVERY_HOST)
+def read(host, data):
+    profile = PROFILES[host]
+    return read_header(data, rules=profile.header, limits=profile.limits)
+
+
+def count_levels(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    return 1 + max(map(count_levels, value), default=0) if isinstance(value, list) else 0
+
+
+def find_keys(value):
+    """Every key of a value, however deep."""
+    if isinstance(value, dict):
+        yield from value
+        value = list(value.values())
+    for item in value if isinstance(value, list) else ():
+        yield from find_keys(item)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@of_every_host
 @given(data=anything)
 def test_any_bytes_are_read_or_reported(host, data):
-    reading = soon(lambda: read_header(data, rules=EVERY_HOST[host], limits=LIMITS))
+    profile = PROFILES[host]
+    reading = soon(lambda: read(host, data))
     understood = soon(
         lambda: understand(
-            reading, default_name="x", required=("description",), fields=FIELDS[host]
+            reading, default_name="x", required=("description",), fields=profile.fields
         )
     )
-    assert all(type(key) is str for key in reading.frontmatter)
-    assert reading.valid or errors_in(*reading.diagnostics)
+    assert all(type(key) is str for key in find_keys(reading.frontmatter))
+    assert count_levels(reading.frontmatter) <= profile.limits.yaml_depth
+    assert reading.valid is not bool(errors_in(*reading.diagnostics))
     assert understood.valid or errors_in(*reading.diagnostics, *understood.diagnostics)
     assert all(
         finding.file is None and finding.message.endswith(".") for finding in reading.diagnostics
     )
 
 
-@pytest.mark.parametrize("host", EVERY_HOST)
+@pytest.mark.parametrize("host", HOSTS)
+@of_every_host
+@given(data=anything)
+def test_the_short_way_and_the_long_way_lead_to_the_same_header(host, data):
+    profile = PROFILES[host]
+    reading = read(host, data)
+    careful = read_any_header(data, profile.header, profile.limits)
+    assert repr(reading.frontmatter) == repr(careful.frontmatter)
+    assert (reading.valid, reading.lead) == (careful.valid, careful.lead)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@of_every_host
 @given(data=anything)
 def test_a_reading_comes_back_from_a_cache_as_it_was(host, data):
-    reading = read_header(data, rules=EVERY_HOST[host], limits=LIMITS)
+    reading = read(host, data)
     kept = msgspec.msgpack.decode(msgspec.msgpack.encode(reading), type=HeaderReading)
     assert repr(kept) == repr(reading)
-    understood = understand(reading, default_name="x", required=(), fields=FIELDS[host])
-    msgspec.msgpack.encode(understood)
+    fields = PROFILES[host].fields
+    msgspec.msgpack.encode(understand(reading, default_name="x", required=(), fields=fields))
 
 
 @given(text=files)
@@ -155,7 +173,7 @@ def test_a_fix_changes_no_meaning_and_leaves_nothing_to_fix(text):
 
 @given(text=files)
 def test_an_author_is_told_something_about_every_file_that_needs_it(text):
-    findings = lint_skill(text, folder_name="x", files=(), rules=PROWESS, fields=FIELDS["spec"])
+    findings = lint_skill(text, folder_name="x", files=(), rules=PROWESS, fields=STANDARD)
     fixed, _ = fix_header(text, rules=PROWESS)
     assert findings or fixed == text
     assert [finding.line or 0 for finding in findings] == sorted(
@@ -166,8 +184,10 @@ def test_an_author_is_told_something_about_every_file_that_needs_it(text):
 @given(text=files)
 def test_an_author_is_told_of_every_field_that_a_reader_finds_fault_with(text):
     reading = read_header(text.encode(), rules=PROWESS, limits=LIMITS)
-    understood = understand(reading, default_name="x", required=(), fields=FIELDS["prowess"])
-    told = lint_skill(text, folder_name="x", files=(), rules=PROWESS, fields=FIELDS["spec"])
+    understood = understand(
+        reading, default_name="x", required=(), fields=PROFILES["prowess"].fields
+    )
+    told = lint_skill(text, folder_name="x", files=(), rules=PROWESS, fields=STANDARD)
     refused = {finding.field for finding in errors_in(*told)}
     known = {(finding.code, finding.field) for finding in told}
     if reading.valid and not any(finding.code.startswith("header-") for finding in told):
@@ -209,10 +229,11 @@ ROOT = Root(
 CANDIDATE = Candidate("/s/x/SKILL.md", "/s/x", "x", ROOT, "/s/x/SKILL.md")
 
 
-@pytest.mark.parametrize("host", EVERY_HOST)
+@pytest.mark.parametrize("host", HOSTS)
+@of_every_host
 @given(data=anything)
 def test_whatever_a_file_holds_every_part_of_its_skill_can_be_asked_for(host, data):
-    profile = load_profile(host)
+    profile = PROFILES[host]
     files = MemoryFiles({CANDIDATE.location: data})
     cache = ScanCache(files, None, key="", reading_type=Parsed)
     reader = CandidateReader(
@@ -223,12 +244,10 @@ def test_whatever_a_file_holds_every_part_of_its_skill_can_be_asked_for(host, da
         fields=profile.fields,
         limits=profile.limits,
     )
-    read = reader.read_file(CANDIDATE)
-    assert (read.skill is None) is bool(read.notes)
-    if read.skill is not None:
-        skill = read.skill
-        assert repr(skill.frontmatter) == repr(
-            read_header(data, rules=profile.header, limits=LIMITS).frontmatter
-        )
+    claim = reader.read_file(CANDIDATE)
+    assert (claim.skill is None) is bool(claim.notes)
+    if claim.skill is not None:
+        skill = claim.skill
+        assert repr(skill.frontmatter) == repr(read(host, data).frontmatter)
         assert skill.manifest == skill.manifest or "nan" in repr(skill.manifest)
         assert (type(skill.content), len(skill.digest)) == (str, 71)

@@ -11,16 +11,10 @@ from prowess.parse.header.fast import read_header
 from prowess.parse.lint.checks import lint_skill
 from prowess.parse.manifest.names import understand
 from prowess.parse.repair.loop import fix_header
-from prowess.profiles.load import BUILT_IN, load_profile
+from prowess.profiles.load import load_profile
 from tests.effort import soon
+from tests.unit.parse.rules import HOSTS
 
-HOSTS = [
-    *BUILT_IN,
-    "claude-code@documented",
-    "opencode@documented",
-    "openclaw@documented",
-    "omp@documented",
-]
 MOST_BYTES = 65_000
 # 50 of a kind and one that counts the rest; no file has many kinds.
 MOST_FINDINGS = 51 * 4
@@ -119,6 +113,11 @@ def test_no_line_makes_a_check_or_a_fix_slow(line: str) -> None:
 def test_no_line_of_this_length_makes_a_header_slow(line: str) -> None:
     text = f"---\nk: {line.replace('{n}', '1') * (MOST_BYTES // len(line))}\n---\nBody\n"
     check_all(text)
+
+
+@pytest.mark.parametrize("line", ["9", "9.", "-", "a ", "[", '"', "\\", "! ", "\ue000"])
+def test_no_value_of_this_length_makes_a_broken_header_slow(line: str) -> None:
+    check_all(f"---\nname: @\nk: {line * (MOST_BYTES // len(line.encode()))}x\n---\nBody\n")
 
 
 @pytest.mark.parametrize("breaks", ["\r\n", "\n", "\r", " \r\n", "\t\n\r"])

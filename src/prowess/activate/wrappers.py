@@ -152,8 +152,11 @@ def _wrap_in_context(content: SkillContent, rules: ToolRules) -> str:
     if content.sample.files:
         lines.append("Related files (read them with the view tool):")
         lines += [f"- {escape_tags(tidy_path(path), tag)}" for path in content.sample.files]
-    lines += ["", escape_tags(content.body, tag)]
-    return "\n".join(lines).rstrip("\n") + "\n</skill-context>"
+    body = escape_tags(content.body, tag)
+    # Copilot keeps the line ends of a body; where it has none, the tag gets a line of its own.
+    if not body.endswith("\n"):
+        body += "\n"
+    return "\n".join([*lines, "", f"{body}</skill-context>"])
 
 
 def _render_folder(folder: str, rules: ToolRules) -> str:

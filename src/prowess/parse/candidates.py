@@ -343,7 +343,7 @@ def _add_body(reading: HeaderReading, data: bytes, header: HeaderRules) -> Heade
     from prowess.parse.header.fences import split_body
     from prowess.parse.header.lines import decode
 
-    text, _ = decode(data)
+    text, _ = decode(data, header)
     return msgspec.structs.replace(reading, body=split_body(text, rules=header))
 
 

@@ -36,8 +36,6 @@ from prowess.reports.json_output import shape_diagnostic
 from prowess.reports.skill_depth import find_too_deep, join_titles, report_too_deep
 from prowess.reports.skill_paths import Target
 
-_BOM = b"\xef\xbb\xbf"
-
 
 class FixMode(Enum):
     """What to do with a header that can be fixed."""
@@ -176,7 +174,7 @@ def check_file(
     if fix is None or mode is FixMode.OFF:
         found = _lint(text, target, problems, files, hosts)
         return CheckedFile(location, found, is_fixable=fix is not None)
-    refusal = _write(location, data, fix) if mode is FixMode.WRITE else None
+    refusal = _write(location, fix) if mode is FixMode.WRITE else None
     if refusal is not None:
         found = _lint(text, target, (*problems, refusal), files, hosts)
         return CheckedFile(location, found, is_fixable=True)
@@ -208,12 +206,10 @@ def _find_fix(text: str, location: str) -> Fix | None:
     return Fix(_name_file(changes, location), text, after)
 
 
-def _write(location: str, data: bytes, fix: Fix) -> Diagnostic | None:
+def _write(location: str, fix: Fix) -> Diagnostic | None:
     """Write the fixed text. A file that cannot be written does not keep others from being fixed."""
-    # Decoding dropped the byte order mark; an editor that wrote it wants to find it again.
-    bom = _BOM if data.startswith(_BOM) else b""
     try:
-        rewrite_aside(location, bom + fix.after.encode())
+        rewrite_aside(location, fix.after.encode())
     except MachineError as error:
         message = f"The file can be fixed but not written: {error.cause}."
         return diagnose("file-unwritable", message, file=location)

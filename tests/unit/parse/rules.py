@@ -1,10 +1,11 @@
-"""Header rules as the profiles have them, so that these tests hold whatever a profile file says
-today.
+"""Header rules for the tests of single rules, which hold whatever a profile file says today, and the
+hosts whose profiles the laws of parsing are tested with.
 """
 
 from __future__ import annotations
 
 from prowess.parse.header.fast import HeaderReading, read_header
+from prowess.profiles.load import BUILT_IN, known_editions
 from prowess.profiles.schema.header import HeaderRules, Repair
 from prowess.profiles.schema.roots import ScanLimits
 
@@ -67,6 +68,12 @@ EVERY_HOST = {
     "omp": OMP,
     "codex": CODEX,
 }
+
+HOSTS = (
+    *BUILT_IN,
+    *(f"{host}@documented" for host in BUILT_IN if "documented" in known_editions(host)),
+)
+"""Every host and documented edition that has a profile."""
 
 
 def read(text: str | bytes, rules: HeaderRules = PROWESS) -> HeaderReading:

@@ -8,7 +8,16 @@ import pytest
 from prowess.diagnostics import Severity
 from prowess.parse.header.fences import split_body, split_header, strip_comments
 from prowess.profiles.load import load_profile
-from tests.unit.parse.rules import CLAUDE_CODE, EVERY_HOST, OMP, OPENCODE, PROWESS, codes, read
+from tests.unit.parse.rules import (
+    CLAUDE_CODE,
+    EVERY_HOST,
+    HOSTS,
+    OMP,
+    OPENCODE,
+    PROWESS,
+    codes,
+    read,
+)
 
 
 def header_of(text, rules):
@@ -244,3 +253,16 @@ def test_lone_carriage_returns_are_line_ends():
 
 def test_three_dashes_inside_a_block_of_text_close_nothing():
     assert header_of("---\na: |\n  ---\n  x\n---\nB", PROWESS) == "a: |\n  ---\n  x\n"
+
+
+@pytest.mark.parametrize("host", ["codex", "crush"])
+def test_dashes_after_blanks_close_a_header_also_where_a_plain_fence_follows(host):
+    text = "---\nname: a\ndescription: d\n ---\nBody\n---\n"
+    reading = read(text, load_profile(host).header)
+    assert (reading.frontmatter, reading.text) == ({"name": "a", "description": "d"}, "Body\n---\n")
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_only_one_byte_order_mark_is_taken_off(host):
+    reading = read("\ufeff\ufeff---\nname: a\n---\nBody\n", load_profile(host).header)
+    assert reading.frontmatter == {}

@@ -122,6 +122,20 @@ def test_opencode_reads_dates_and_old_numbers_as_values_that_are_no_text():
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(reading), type=HeaderReading) == reading
 
 
+def test_opencode_reads_the_sign_of_an_old_number():
+    header = "a: -012\nb: +012\nc: -1:30\nd: +1_000\ne: -0b11\nf: -0o17 # eight\ng: -x\nh: '-012'\n"
+    assert read_fields(header, OPENCODE).frontmatter == {
+        "a": -10,
+        "b": 10,
+        "c": -90,
+        "d": 1000,
+        "e": -3,
+        "f": "-0o17",
+        "g": "-x",
+        "h": "-012",
+    }
+
+
 def test_opencode_reads_a_date_after_a_key_in_quotes_and_in_ascii_digits_alone():
     header = "\"a\": 2024-01-01\n'b': 012\nc: ２０２４-０１-０１\nd: 1２\n"
     assert read_fields(header, OPENCODE).frontmatter == {

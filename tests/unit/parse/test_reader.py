@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from prowess.diagnostics import Severity
 from prowess.parse.yaml.reader import parse_yaml
+from prowess.profiles.load import load_profile
 from prowess.profiles.schema.roots import ScanLimits
 from tests.effort import soon
 from tests.unit.parse.rules import EVERY_HOST, SPEC, codes, read, read_fields
@@ -94,6 +96,64 @@ def test_nothing_but_the_tagged_value_changes_for_the_sake_of_a_tag(host):
 
 def test_a_mapping_with_an_exclamation_mark_among_others_is_a_mapping():
     assert parse_yaml('a: {"!x": 1, b: 2}\n', LIMITS).value == {"a": {"!x": 1, "b": 2}}
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "tags"),
+    [
+        ('a: {"!x": 1}\nb: !y 2\n', {"a": {"!x": 1}, "b": 2}, ("!y",)),
+        ("'!x': 1\n", {"!x": 1}, ()),
+        ('a: ["!x", {"!y": !z q}]\n', {"a": ["!x", {"!y": "q"}]}, ("!z",)),
+        ('a: say "!x" twice\nb: !x "!y"\n', {"a": 'say "!x" twice', "b": "!y"}, ("!x",)),
+        ('a: "\ue000"\n"!x": "!y"\n', {"a": "\ue000", "!x": "!y"}, ()),
+    ],
+)
+def test_a_key_in_quotes_is_never_a_tag(header, value, tags):
+    assert parse_yaml(header, LIMITS) == (value, None, tags)
+
+
+def test_a_key_in_quotes_that_appears_twice_is_named_as_it_is_written():
+    problem = parse_yaml('"!x": 1\n"!x": 2\n', LIMITS).problem
+    assert problem is not None
+    assert (problem.key, problem.why) == ("!x", "the key `!x` appears twice")
+
+
+@pytest.mark.parametrize("host", ["opencode", "gemini"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Do it !!now",
+        '"Do it !!now"',
+        "|\n  Do it\n  !!now",
+        "!!str 5",
+        "! 5",
+        "x # !!now",
+        '{"!x": 1}',
+        "'!x'",
+    ],
+)
+def test_what_only_looks_like_a_tag_is_no_error_where_tags_must_be_defined(host, value):
+    rules = load_profile(host).header
+    reading = read_fields(f"name: x\ndescription: d\nk: {value}\n", rules)
+    assert (reading.valid, list(reading.frontmatter)) == (True, ["name", "description", "k"])
+
+
+@pytest.mark.parametrize("tag", ["!x", "!!x"])
+@pytest.mark.parametrize("value", ["{tag} 1", "[{tag} 1]", "\n  - {tag} 1"])
+def test_a_tag_that_is_not_defined_is_an_error_in_opencode(tag, value):
+    rules = load_profile("opencode").header
+    reading = read_fields(f"name: x\nk: {value.replace('{tag}', tag)}\n", rules)
+    [finding] = reading.diagnostics
+    assert (reading.valid, finding.severity) == (False, Severity.ERROR)
+    assert finding.message == f"The header cannot be parsed: it has the tag `{tag}`."
+
+
+def test_json_may_be_nested_as_deeply_as_yaml_and_no_deeper():
+    rules = load_profile("opencode").header
+    for levels, valid in ((64, True), (65, False), (5_000, False)):
+        json = '{"a":' * levels + "1" + "}" * levels
+        reading = read(f"---json\n{json}\n---\nBody\n", rules)
+        assert (reading.valid, bool(reading.frontmatter)) == (valid, valid)
 
 
 @pytest.mark.parametrize(

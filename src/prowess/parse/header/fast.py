@@ -24,6 +24,8 @@ _CLOSING = b"\n---\n"
 _FEW_BRACKETS = 16
 _SAFE_DEPTH = 64
 _COLLECTIONS = (dict, list)
+# These close a header at dashes that do not begin a line, too.
+_LATE_CLOSINGS = ("anywhere", "trimmed")
 # What the parser takes for the end of a line, and most hosts do not.
 _SEPARATOR = "[\x85\u2028\u2029]"
 
@@ -49,6 +51,9 @@ def _read_plain(data: bytes, rules: HeaderRules, limits: ScanLimits) -> HeaderRe
     fields = parse_plain_lines(header)
     others: list[Any] = []
     if fields is None:
+        # The parser makes text of `0755`, where some hosts have a number.
+        if rules.leading_zeros == "number" and _may_have_zeros(header):
+            return None
         # Plain lines are text by construction; what the parser makes of others has to be checked.
         parsed = _parse_checked(header, limits)
         if parsed is None:
@@ -178,19 +183,23 @@ def _has_specials(header: str) -> bool:
     return has_brackets and header.count("[") + header.count("{") > _FEW_BRACKETS
 
 
+def _may_have_zeros(header: str) -> bool:
+    from prowess.parse.yaml.reader import may_have_zeros
+
+    return may_have_zeros(header)
+
+
 def _differs_for_host(data: bytes, header: str, rules: HeaderRules) -> bool:
     """Whether the host ends the header elsewhere, strips something first, or merges mappings."""
-    # Claude Code closes a header at `---` in the middle of a line, too.
-    if rules.close == "anywhere" and "---" in header:
+    # Claude Code closes a header at `---` in the middle of a line, too; Codex and Crush where
+    # there are blanks before it.
+    if rules.close in _LATE_CLOSINGS and "---" in header:
         return True
     # omp makes two spaces of a tab, also inside text.
     if rules.tabs == "spaces" and "\t" in header:
         return True
     # The parser follows YAML 1.2, which has no merging; for it `<<` is a key like any other.
     if rules.merge_keys and "<<" in header:
-        return True
-    # The parser makes text of `0755`, where this host has a number.
-    if rules.leading_zeros == "number" and ": 0" in header:
         return True
     # omp strips comments from the whole file before it looks for fences.
     return rules.strip_comments and b"<!--" in data

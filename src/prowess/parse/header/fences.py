@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from prowess.parse.header.lines import strip_mark
 from prowess.profiles.schema.header import FenceClose, FenceOpen, HeaderRules
 
 LINE_END = re.compile(r"\r\n?|\n")
@@ -66,8 +67,7 @@ class _Opened(NamedTuple):
 
 def split_header(text: str, rules: HeaderRules) -> Split:
     """Find the fences of a text under a host's rules."""
-    if rules.byte_order_mark:
-        text = text.removeprefix("\ufeff")
+    text = strip_mark(text, rules)
     if rules.strip_comments:
         text = strip_comments(text)
     skipped = 0

@@ -12,7 +12,7 @@ from prowess.profiles.schema.header import HeaderRules
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 # The byte order marks of UTF-16, and the two first dashes of a fence without one.
 _UTF16 = (b"\xff\xfe", b"\xfe\xff", b"-\0-\0", b"\0-\0-")
-_BOM = "\ufeff"
+_BYTE_ORDER_MARK = "\ufeff"
 _STRICT = HeaderRules()
 
 # A scan reads this many bytes of a file, or a multiple, and may cut a character in two.
@@ -28,19 +28,17 @@ class Line(NamedTuple):
 
 
 def decode(data: bytes, rules: HeaderRules = _STRICT) -> tuple[str, Diagnostic | None]:
-    """The text of a file without its byte order mark, and a diagnostic if it is not UTF-8.
+    """The text of a file, and a diagnostic if it is not UTF-8.
 
-    Where the host takes no byte order mark, it stays.
+    A byte order mark stays: `split_header` knows whether the host takes one.
     """
     if data.startswith(_UTF16) and rules.utf16 != "bytes":
         return _decode_utf16(data, rules)
-    mark = _BOM if rules.byte_order_mark else ""
     try:
-        return data.decode().removeprefix(mark), None
+        return data.decode(), None
     except UnicodeDecodeError as error:
         # Hosts replace such bytes; only Codex refuses the file for them.
-        text = data.decode(errors="replace").removeprefix(mark)
-        return text, _report_bytes(data, error, rules)
+        return data.decode(errors="replace"), _report_bytes(data, error, rules)
 
 
 def _decode_utf16(data: bytes, rules: HeaderRules) -> tuple[str, Diagnostic]:
@@ -50,7 +48,7 @@ def _decode_utf16(data: bytes, rules: HeaderRules) -> tuple[str, Diagnostic]:
     encoding = "utf-16-le" if is_little_endian else "utf-16-be"
     message = "The file is UTF-16; this host reads it, but most hosts only read UTF-8."
     finding = diagnose("utf16", message, severity=Severity.WARNING)
-    return data.decode(encoding, "replace").removeprefix(_BOM), finding
+    return data.decode(encoding, "replace"), finding
 
 
 def _report_bytes(data: bytes, error: UnicodeDecodeError, rules: HeaderRules) -> Diagnostic | None:
@@ -64,6 +62,11 @@ def _report_bytes(data: bytes, error: UnicodeDecodeError, rules: HeaderRules) ->
         return diagnose("not-utf8", message, line=line, severity=Severity.ERROR)
     message = f"Line {line} contains bytes that are not UTF-8; they are replaced by U+FFFD."
     return diagnose("not-utf8", message, line=line)
+
+
+def strip_mark(text: str, rules: HeaderRules) -> str:
+    """The text without its byte order mark, if the host takes one."""
+    return text.removeprefix(_BYTE_ORDER_MARK) if rules.byte_order_mark else text
 
 
 def split_lines(text: str, *, first: int = 1) -> list[Line]:

@@ -9,14 +9,14 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose, limit_diagnostics
 from prowess.parse.header.fences import LINE_END, MALFORMED, Split, split_header
-from prowess.parse.header.lines import Line, decode, plain_text, split_lines
+from prowess.parse.header.lines import Line, decode, plain_text, split_lines, strip_mark
 from prowess.parse.header.result import HeaderReading
 from prowess.parse.repair.broken_header import find_cut, find_key
 from prowess.parse.repair.fallbacks import needs_fallback, read_fallback
 from prowess.parse.repair.loop import read_lines
 from prowess.parse.yaml.host_values import convert_values
 from prowess.parse.yaml.odd_characters import OddCharacters, find_odd_characters
-from prowess.parse.yaml.reader import YamlProblem
+from prowess.parse.yaml.reader import YamlProblem, find_too_deep
 from prowess.parse.yaml.text_values import make_whole
 from prowess.profiles.schema.header import HeaderRules
 from prowess.profiles.schema.roots import ScanLimits
@@ -37,7 +37,7 @@ def read_any_header(data: bytes, rules: HeaderRules, limits: ScanLimits) -> Head
         findings.append(finding)
         if finding.severity is Severity.ERROR:
             return HeaderReading({}, diagnostics=(finding,), valid=False)
-    if not text.strip():
+    if not strip_mark(text, rules).strip():
         return _read_empty(rules)
     split = split_header(text, rules)
     body = split.text[split.body :]
@@ -75,14 +75,14 @@ def _read_split(
         header = header[:-1].removesuffix("\r")
     # Claude Code and omp take a header that they cannot read for an empty one.
     valid = rules.broken == "empty"
-    severity = Severity.WARNING if valid else None
+    severity = Severity.WARNING if valid else Severity.ERROR
     size = len(header.encode(errors="replace"))
     if size > limits.header_bytes > 0:
         message = f"The header has {size:,} bytes; at most {limits.header_bytes:,} are allowed."
         findings.append(diagnose("header-too-large", message, line=1, severity=severity))
         return HeaderReading({}, body, tuple(findings), valid=valid)
     if split.is_json:
-        return _read_json(header, body, split.line, findings)
+        return _read_json(split, header, findings, limits)
     if not split.plain_opening:
         rules = _drop_repairs(rules)
     # Characters that only the native parser minds are hidden from it and put back at the end.
@@ -108,13 +108,20 @@ def _read_split(
     return HeaderReading(value, body, limit_diagnostics(findings))
 
 
-def _read_json(header: str, body: str, line: int, findings: list[Diagnostic]) -> HeaderReading:
+def _read_json(
+    split: Split, header: str, findings: list[Diagnostic], limits: ScanLimits
+) -> HeaderReading:
     """A header in JSON; none of the repairs is for it."""
+    body = split.text[split.body :]
     try:
         value = _parse_json(header)
     except (msgspec.DecodeError, RecursionError):
         message = "The opening fence says `json`, but the header is not valid JSON."
-        findings.append(diagnose("header-language", message, line=line - 1))
+        findings.append(diagnose("header-language", message, line=split.line - 1))
+        return HeaderReading({}, body, tuple(findings), valid=False)
+    too_deep = find_too_deep(value, limits)
+    if too_deep is not None:
+        findings.append(_report_problem(too_deep, [], Severity.ERROR))
         return HeaderReading({}, body, tuple(findings), valid=False)
     fields = value if isinstance(value, dict) else {}
     return HeaderReading(fields, body, tuple(findings))

@@ -14,6 +14,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.skill import DeclaredArgument, Manifest
 from prowess.parse.manifest.field_suggestions import MOST_LOOKED_UP, report_misspelt
+from prowess.parse.manifest.findings import Findings, report_type, report_value
 from prowess.parse.manifest.openclaw import OPENCLAW_FIELDS, OPENCLAW_KEYS, read_openclaw
 from prowess.parse.yaml.text_values import (
     describe,
@@ -27,7 +28,6 @@ from prowess.parse.yaml.text_values import (
 )
 from prowess.profiles.schema.header import FieldRules
 
-Findings = list[Diagnostic]
 ReadField = Callable[[str, Any, FieldRules, Findings], Any]
 
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
@@ -41,23 +41,13 @@ class Field(msgspec.Struct, frozen=True):
     read: ReadField
 
 
-def _report_type(key: str, value: Any, expected: str, hint: str, findings: Findings) -> None:
-    message = f"`{key}` is {describe(value)}; it must be {expected}."
-    findings.append(diagnose("field-type", message, field=key, hint=hint))
-
-
-def _report_value(key: str, value: Any, allowed: str, findings: Findings) -> None:
-    message = f"`{key}` is {describe(value)}; it must be {allowed}."
-    findings.append(diagnose("field-value", message, field=key))
-
-
 def _read_text(key: str, value: Any, fields: FieldRules, findings: Findings) -> str | None:
     if type(value) is str:
         return value
     if isinstance(value, (bool, int, float)):
         return render_scalar(value)
     if value is not None:
-        _report_type(key, value, "a string", "Write it as one string.", findings)
+        report_type(key, value, "a string", "Write it as one string.", findings)
     return None
 
 
@@ -75,7 +65,7 @@ def _read_flag(key: str, value: Any, fields: FieldRules, findings: Findings) -> 
         return None
     # For omp, Copilot and pi the text “true” sets no flag.
     if fields.flags_need_booleans:
-        _report_value(key, value, "true or false", findings)
+        report_value(key, value, "true or false", findings)
         return None
     if isinstance(value, (str, int, float)):
         word = render_scalar(value).strip().lower()
@@ -84,7 +74,7 @@ def _read_flag(key: str, value: Any, fields: FieldRules, findings: Findings) -> 
         if word in fields.false_words:
             return False
     allowed = ", ".join((*fields.true_words, *fields.false_words))
-    _report_value(key, value, f"one of {allowed}", findings)
+    report_value(key, value, f"one of {allowed}", findings)
     return None
 
 
@@ -94,7 +84,7 @@ def _read_mapping(
     if isinstance(value, dict):
         return value
     if value is not None:
-        _report_type(key, value, "a mapping", "Write indented `key: value` lines.", findings)
+        report_type(key, value, "a mapping", "Write indented `key: value` lines.", findings)
     return None
 
 
@@ -127,7 +117,7 @@ def _read_words(*words: str, or_number: bool = False) -> ReadField:
             return word
         # Nothing and blanks are a field that was left empty, which is no mistake.
         if word:
-            _report_value(key, value, allowed, findings)
+            report_value(key, value, allowed, findings)
         return None
 
     return read
@@ -159,7 +149,7 @@ def _read_list(split: Callable[[str], tuple[str, ...]]) -> ReadField:
         if is_list_of_scalars(value):
             return render_words(value)
         hint = "Write a list of words, or all of them on one line."
-        _report_type(key, value, "a list of words", hint, findings)
+        report_type(key, value, "a list of words", hint, findings)
         return ()
 
     return read

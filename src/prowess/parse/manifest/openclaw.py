@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
-from prowess.diagnostics import Diagnostic, diagnose
+from prowess.diagnostics import diagnose
 from prowess.model.skill import Requires
 from prowess.parse.manifest.field_suggestions import MOST_LOOKED_UP, report_misspelt
+from prowess.parse.manifest.findings import Findings, report_type
 from prowess.parse.yaml.text_values import (
     describe,
     is_list_of_scalars,
@@ -22,8 +23,6 @@ from prowess.parse.yaml.text_values import (
     split_commas,
 )
 from prowess.profiles.schema.header import FieldRules
-
-Findings = list[Diagnostic]
 
 _KINDS = ("brew", "node", "go", "uv", "download")
 # What Node calls systems, and what people call them. Another word is no error, but a likely slip.
@@ -127,11 +126,6 @@ def _find_text(frontmatter: Mapping[str, Any], keys: tuple[str, ...]) -> str | N
     return None
 
 
-def _report_type(key: str, value: Any, expected: str, hint: str, findings: Findings) -> None:
-    message = f"`{key}` is {describe(value)}; it must be {expected}."
-    findings.append(diagnose("field-type", message, field=key, hint=hint))
-
-
 def _parse_packed(value: Any) -> Any:
     """A list or a mapping that this host has made JSON text of."""
     may_be_json = isinstance(value, str) and value[:1] in ("[", "{")
@@ -144,7 +138,7 @@ def _parse_packed(value: Any) -> Any:
 def _read_text(key: str, value: Any, fields: FieldRules, findings: Findings) -> str | None:
     if isinstance(value, (str, bool, int, float)):
         return render_scalar(value).strip() or None
-    _report_type(key, value, "a string", "Write it as one string.", findings)
+    report_type(key, value, "a string", "Write it as one string.", findings)
     return None
 
 
@@ -171,7 +165,7 @@ def _read_words(key: str, value: Any, fields: FieldRules, findings: Findings) ->
     if is_list_of_scalars(value):
         return render_words(value)
     hint = "Write a list of words, or words separated by commas."
-    _report_type(key, value, "a list of words", hint, findings)
+    report_type(key, value, "a list of words", hint, findings)
     return ()
 
 
@@ -189,7 +183,7 @@ def _read_requires(key: str, value: Any, fields: FieldRules, findings: Findings)
     value = _parse_packed(value)
     if not isinstance(value, dict):
         hint = f"Write indented lines with {', '.join(_REQUIREMENTS)}."
-        _report_type(key, value, "a mapping", hint, findings)
+        report_type(key, value, "a mapping", hint, findings)
         return Requires()
     unknown = _list_unknown(value, _REQUIREMENTS)
     report_misspelt(unknown, tuple(_REQUIREMENTS), findings, prefix=f"{key}.", among_few=True)
@@ -207,7 +201,7 @@ def _read_install(
     value = _parse_packed(value)
     if not isinstance(value, list):
         hint = "Write a list of mappings, each with a `kind`."
-        _report_type(key, value, "a list of ways to install", hint, findings)
+        report_type(key, value, "a list of ways to install", hint, findings)
         return ()
     recipes = []
     for number, recipe in enumerate(value):

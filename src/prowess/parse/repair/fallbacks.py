@@ -22,7 +22,7 @@ _DESCRIPTION_LINE = re.compile(r"\s*description:\s*(.*)")
 _CONTINUED = re.compile(r"[ \t]+\S")
 _ITEM = "  - "
 _WORDS = {"true": True, "false": False, "null": None}
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 
 class _Reader(NamedTuple):

@@ -207,10 +207,18 @@ def _parse(text: str, rules: HeaderRules, limits: ScanLimits) -> YamlResult:
     if rules.tags == "ignored" or "!" not in text:
         return parsed
     # `!` alone means text.
-    short = [tag for tag in parsed.tags if tag != "!"]
-    # The native parser passes over tags such as `!!x` without a trace.
-    undefined = [tag for tag in re.findall(_LONG_TAG, text) if tag not in _DEFINED_TAGS]
-    return parsed._replace(tags=(*short, *undefined))
+    tags = [tag for tag in parsed.tags if tag != "!"]
+    if "!!" in text:
+        # The native parser passes over tags such as `!!x` without a trace, but not over `!x`; a
+        # `!!x` in the middle of a sentence is none to it either way.
+        short = parse_yaml(re.sub(_LONG_TAG, _shorten_tag, text), limits).tags
+        tags += [f"!{tag}" for tag in short if tag not in parsed.tags]
+    return parsed._replace(tags=tuple(tags))
+
+
+def _shorten_tag(tag: re.Match[str]) -> str:
+    """`!x` for a tag `!!x` that YAML does not define."""
+    return tag[0] if tag[1] in _DEFINED_TAGS else f"!{tag[1]}"
 
 
 def _is_readable(parsed: YamlResult, rules: HeaderRules) -> bool:

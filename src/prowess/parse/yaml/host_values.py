@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import takewhile, zip_longest
 from typing import Any, NamedTuple
 
-from prowess.parse.yaml.reader import parse_natively
+from prowess.parse.yaml.reader import may_have_zeros, parse_natively
 from prowess.parse.yaml.text_values import (
     make_whole,
     render_json,
@@ -38,6 +38,9 @@ _LINE_PAIR = r"(?a:([\w-]+):\s*(.*))"
 _TYPED_TAG = r"(?m)^([^\s:#]+):[ \t]+!!(?:binary|timestamp|set|omap|pairs)\b"
 # Only ASCII digits make numbers and dates.
 _LEADING_ZEROS = r"(?a)[-+]?0\d+"
+# Numbers to the native parser that are text in YAML 1.2, and in YAML 1.1.
+_NO_NUMBER = r"[-+]?0b|[-+]0[ox]"
+_NO_YAML11_NUMBER = r"[-+]?0o"
 _DATE = r"(?a)(\d{4})-(\d\d)-(\d\d)"
 _TIMESTAMP = (
     r"(?a)(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?"
@@ -46,6 +49,7 @@ _TIMESTAMP = (
 _YAML11_INTEGER = (
     r"(?a)[-+]?(?:0b[01_]+|0x[\da-fA-F_]+|0[0-7_]+|[1-9][\d_]*(?::[0-5]?\d)+|[1-9][\d_]*)"
 )
+_NUMBER_STARTS = frozenset("+-0123456789")
 # JavaScript has no larger whole numbers that are exact.
 _MOST_INTEGER = 1 << 53
 # What a date that no calendar has becomes.
@@ -58,7 +62,7 @@ def convert_values(value: dict[str, Any], header: str, rules: HeaderRules) -> di
         value = _merge(value)
     if rules.tags == "defined" and "!" in header:
         value = _read_typed_tags(value, header)
-    if rules.leading_zeros == "number" and ": 0" in header:
+    if rules.leading_zeros == "number" and may_have_zeros(header):
         value = _read_leading_zeros(value, header)
     # opencode alone: js-yaml 3 follows YAML 1.1.
     if not rules.dates_are_text:
@@ -111,23 +115,23 @@ def _read_typed_tags(value: dict[str, Any], header: str) -> dict[str, Any]:
 
 def _read_leading_zeros(value: dict[str, Any], header: str) -> dict[str, Any]:
     """The fields with `0755` as the number that YAML 1.2 has for it. The native parser makes text
-    of it, and a number of `0b11`, which is text in YAML 1.2.
+    of it, and a number of `0b11` and `-0x1f`, which are text in YAML 1.2.
     """
     texts = _index_lines(header)
     converted = dict(value)
     for key, item in value.items():
         if type(item) is int:
-            converted[key] = _undo_number(item, texts.get(key, ()), prefix="0b")
+            converted[key] = _undo_number(item, texts.get(key, ()), _NO_NUMBER)
         elif type(item) is str and re.fullmatch(_LEADING_ZEROS, item):
             is_unquoted = _is_unquoted(texts.get(key, ()), item)
             converted[key] = make_whole(float(item)) if is_unquoted else item
     return converted
 
 
-def _undo_number(number: int, texts: Sequence[str], *, prefix: str) -> int | str:
-    """The text of a number with a prefix that the host's parser does not know, else the number."""
-    text = texts[0] if texts else ""
-    return text if text.lstrip("+-").startswith(prefix) else number
+def _undo_number(number: int, texts: Sequence[str], unknown: str) -> int | str:
+    """The text of a number if it begins as none that the host's parser knows, else the number."""
+    text = _drop_comment(texts[0]) if texts else ""
+    return text if re.match(unknown, text) else number
 
 
 def _restore_lines(value: dict[str, Any], header: str) -> dict[str, Any]:
@@ -326,14 +330,14 @@ def read_yaml11_scalars(frontmatter: dict[str, Any], header: str) -> dict[str, A
     for key, value in frontmatter.items():
         if type(value) is int:
             numbers.append(key)
-        elif type(value) is str and value[:1].isdigit():
+        elif type(value) is str and value[:1] in _NUMBER_STARTS:
             words.append(key)
     if not numbers and not words:
         return frontmatter
     texts = _index_lines(header)
     for key in numbers:
         # Octal numbers are written with `0o` in YAML 1.2 only.
-        frontmatter[key] = _undo_number(frontmatter[key], texts.get(key, ()), prefix="0o")
+        frontmatter[key] = _undo_number(frontmatter[key], texts.get(key, ()), _NO_YAML11_NUMBER)
     for key in words:
         if _is_unquoted(texts.get(key, ()), frontmatter[key]):
             frontmatter[key] = _read_yaml11_scalar(frontmatter[key])
@@ -402,6 +406,10 @@ def _read_integer(value: str) -> int | None:
 
 
 def _read_digits(digits: str) -> int:
+    if digits[0] in "+-":
+        # The sign is that of the whole number: `-1:30` is -90.
+        number = _read_digits(digits[1:])
+        return -number if digits[0] == "-" else number
     if ":" in digits:
         # YAML 1.1 has numbers to the base 60: `1:30` is 90.
         total = 0

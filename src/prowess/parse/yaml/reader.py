@@ -32,9 +32,13 @@ _COLLECTIONS = (dict, list)
 _ALIAS = r"(?<![^\s\[\]{},:])\*[\w-]"
 _ANCHOR = r"(?<![^\s\[\]{},:])&[\w-]"
 _BRACKET = r"[\[\]{}]"
+_QUOTED_MARK = r"""(?<=["'])!"""
+_ZEROS = r":\s+[-+]?0[\dbox]"
 _LINE_AND_COLUMN = r"at line (\d+) column (\d+)"
 _POSITION = r"at position (\d+)"
 _DUPLICATE = r"(?s)duplicate entry with key (.+?)(?: at line|$)"
+# How the parser writes a character that it does not print.
+_ESCAPED = r"\\u\{([\da-f]{1,6})\}"
 _WORD_KEY = (
     r"(?im)^([ ]*(?:- +)*)"
     r"(true|false|null|~|[-+.]?\d[\w.+-]*|[-+]?\.(?:inf|nan))"
@@ -108,6 +112,13 @@ def parse_yaml(text: str, limits: ScanLimits) -> YamlResult:
     problem = _find_danger(text, limits)
     if problem is not None:
         return YamlResult(None, problem)
+    has_quoted_mark = "!" in text and re.search(_QUOTED_MARK, text) is not None
+    if has_quoted_mark:
+        return _parse_quoted_marks(text, limits)
+    return _parse_guarded(text, limits)
+
+
+def _parse_guarded(text: str, limits: ScanLimits) -> YamlResult:
     try:
         value = _parse_joined(text)
     except Exception as error:
@@ -116,6 +127,22 @@ def parse_yaml(text: str, limits: ScanLimits) -> YamlResult:
     if is_clean(value, _get_depth(limits), tags="!" in text):
         return YamlResult(value)
     return _clean_up(text, value, limits)
+
+
+def _parse_quoted_marks(text: str, limits: ScanLimits) -> YamlResult:
+    """Parse a text with `!` behind quotes, which is never a tag: `{"!x": 1}` has the key `!x`.
+
+    To the parser that is the same as the tag in `!x 1`, so it gets another character to read.
+    """
+    # Few headers have such a text, so most scans do without this module.
+    from prowess.parse.yaml.odd_characters import OddCharacters
+
+    hidden = OddCharacters("!", text)
+    result = _parse_guarded(re.sub(_QUOTED_MARK, hidden.hide("!"), text), limits)
+    problem = result.problem
+    if problem is not None:
+        problem = problem._replace(key=hidden.restore(problem.key), why=hidden.restore(problem.why))
+    return YamlResult(hidden.restore(result.value), problem, tuple(hidden.restore([*result.tags])))
 
 
 def is_valid_yaml(text: str, limits: ScanLimits) -> bool:
@@ -207,6 +234,13 @@ def _has_clean_keys(mapping: dict[Any, Any], *, tags: bool) -> bool:
     return _find_tag(mapping) is None
 
 
+def may_have_zeros(text: str) -> bool:
+    """Whether a value may begin with a zero: of `0755`, `0b11` and `-0x1f` the parser makes what
+    YAML 1.2 does not.
+    """
+    return re.search(_ZEROS, text) is not None
+
+
 def _get_depth(limits: ScanLimits) -> int:
     """How many levels are read."""
     return limits.yaml_depth or _DEEPEST
@@ -256,12 +290,16 @@ def _explain(message: str, text: str) -> YamlProblem:
     sign, why = next(matching, _UNKNOWN_REASON)
     line, column = _find_position(message, text)
     duplicate = re.search(_DUPLICATE, message)
-    key = duplicate[1].strip('"') if duplicate else None
+    key = re.sub(_ESCAPED, _unescape, duplicate[1].strip('"')) if duplicate else None
     if key is not None:
         why = f"the key `{key}` appears twice"
     code = _CODES.get(sign, "yaml-invalid")
     is_number = "invalid type: integer" in message
     return YamlProblem(code, why, line, column, key, is_number)
+
+
+def _unescape(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16))
 
 
 def _find_position(message: str, text: str) -> tuple[int | None, int | None]:
@@ -291,9 +329,18 @@ def _clean_up(text: str, value: Any, limits: ScanLimits) -> YamlResult:
     try:
         clean = _clean(value, depth, tags if may_have_tags else None)
     except _TooDeep:
-        why = f"it is nested more than {depth} levels deep"
-        return YamlResult(None, YamlProblem("yaml-nesting", why))
+        return YamlResult(None, _report_depth(depth))
     return YamlResult(clean, None, tuple(tags))
+
+
+def find_too_deep(value: Any, limits: ScanLimits) -> YamlProblem | None:
+    """The problem of a value that has more levels than are read, where all keys are text."""
+    depth = _get_depth(limits)
+    return None if is_clean(value, depth, tags=False) else _report_depth(depth)
+
+
+def _report_depth(depth: int) -> YamlProblem:
+    return YamlProblem("yaml-nesting", f"it is nested more than {depth} levels deep")
 
 
 def _clean(value: Any, depth: int, tags: list[str] | None) -> Any:
