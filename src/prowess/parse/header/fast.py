@@ -184,6 +184,11 @@ def _has_specials(header: str) -> bool:
 
 
 def _may_have_zeros(header: str) -> bool:
+    """Whether a value may begin with a zero, perhaps after a sign."""
+    has_zero = " 0" in header or "\t0" in header
+    has_signed_zero = "-0" in header or "+0" in header
+    if not has_zero and not has_signed_zero:
+        return False
     from prowess.parse.yaml.reader import may_have_zeros
 
     return may_have_zeros(header)

@@ -11,7 +11,7 @@ from typing import Any
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.parse.header.result import HeaderReading, find_short_lead
-from prowess.parse.manifest.fields import Findings
+from prowess.parse.manifest.findings import Findings
 from prowess.parse.yaml.text_values import describe, render_scalar
 from prowess.profiles.schema.header import Description, FieldRules
 from prowess.text.utf16 import count_utf16

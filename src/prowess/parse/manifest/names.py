@@ -28,7 +28,8 @@ from prowess.parse.manifest.descriptions import (
     join_list,
     name_authority,
 )
-from prowess.parse.manifest.fields import Findings, read_manifest
+from prowess.parse.manifest.fields import read_manifest
+from prowess.parse.manifest.findings import Findings
 from prowess.parse.yaml.text_values import describe, render_scalar
 from prowess.profiles.schema.header import (
     FieldRules,
