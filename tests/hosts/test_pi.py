@@ -160,3 +160,16 @@ def test_the_line_end_before_the_closing_fence_is_no_part_of_a_text(
     for host in ("pi", "qwen", "gemini"):
         [outcome] = workspace.scan(host).shown
         assert outcome.skill.description == description
+
+
+def test_files_and_folders_of_a_root_are_read_in_one_order(workspace):
+    root = "project/.pi/skills"
+    for folder, name in (("a", "one"), ("b", "two"), ("d/e", "three")):
+        workspace.skill(f"{root}/{folder}", name=name)
+    for file, name in (("z.md", "one"), ("b.md", "two"), ("c.md", "three")):
+        workspace.write(f"{root}/{file}", f"---\nname: {name}\ndescription: d\n---\n")
+    assert workspace.listed(workspace.scan("pi")) == {
+        "one": f"{root}/a/SKILL.md",
+        "two": f"{root}/b/SKILL.md",
+        "three": f"{root}/c.md",
+    }

@@ -80,6 +80,7 @@ def test_what_is_disabled_by_default_can_be_enabled_but_not_what_is_disabled(wor
         ("description: a: b\nname: a\nmetadata:\n  x: y", "a: b"),
         ('name: a\ndescription: "x" y\nallowed-tools:\n  - one\n  - two', '"x" y'),
         ("name: a\n# c\nargument-hint: [a] [b]\ndescription: 'q'", "'q'"),
+        ("name: a\nargument-hint: [a] [b]\ndescription: 0x1F", "31"),
     ],
 )
 def test_a_broken_header_is_read_in_a_small_part_of_yaml(workspace, header, description):

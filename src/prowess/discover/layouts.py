@@ -57,6 +57,9 @@ def _take_single_file(walk: Walk, skill_name: str | None = None) -> None:
 
 def _search_skills(walk: Walk) -> None:
     walk_skills(walk, min_depth=walk.root.min_depth, max_depth=walk.root.max_depth)
+    if walk.root.flat:
+        # pi reads files and folders in one order, so that `a/` comes before `b.md`.
+        walk.candidates.sort(key=lambda candidate: candidate.location.split("/"))
 
 
 def _search_commands(walk: Walk) -> None:

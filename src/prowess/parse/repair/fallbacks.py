@@ -23,6 +23,7 @@ _CONTINUED = re.compile(r"[ \t]+\S")
 _ITEM = "  - "
 _WORDS = {"true": True, "false": False, "null": None}
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+_PREFIXED_NUMBER = re.compile(r"0(?:[xX][\da-fA-F]{1,8}|[oO][0-7]{1,10}|[bB][01]{1,32})", re.ASCII)
 
 
 class _Reader(NamedTuple):
@@ -159,6 +160,8 @@ def _read_value(text: str) -> Any:
         return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
     if _NUMBER.fullmatch(text):
         return make_whole(float(text))
+    if _PREFIXED_NUMBER.fullmatch(text):
+        return int(text, 0)
     return text
 
 
