@@ -122,6 +122,27 @@ def test_opencode_reads_dates_and_old_numbers_as_values_that_are_no_text():
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(reading), type=HeaderReading) == reading
 
 
+@pytest.mark.parametrize("host", ["prowess", "claude-code", "omp", "codex"])
+def test_a_key_that_appears_twice_changes_no_other_value(host):
+    header = "a: text\ntools: [Read, Bash]\nb: {c: 1}\nx y: 1\nx y: 2\n"
+    reading = read_fields(header, load_profile(host).header)
+    assert reading.frontmatter == {
+        "a": "text",
+        "tools": ["Read", "Bash"],
+        "b": {"c": 1},
+        "x y": 2,
+    }
+    assert len(reading.diagnostics) == 1
+
+
+def test_a_key_of_two_words_that_appears_twice_is_no_part_of_the_text_above():
+    reading = read_fields("a: text\nx y: 1\nx y: 2\n", load_profile("prowess").header)
+    assert (reading.frontmatter, codes(reading)) == (
+        {"a": "text", "x y": 2},
+        [("yaml-duplicate-key", 3)],
+    )
+
+
 def test_opencode_reads_the_sign_of_an_old_number():
     header = "a: -012\nb: +012\nc: -1:30\nd: +1_000\ne: -0b11\nf: -0o17 # eight\ng: -x\nh: '-012'\n"
     assert read_fields(header, OPENCODE).frontmatter == {

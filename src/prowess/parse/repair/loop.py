@@ -11,7 +11,7 @@ Prowess reads.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from prowess.diagnostics import Diagnostic, diagnose, limit_diagnostics
@@ -97,6 +97,8 @@ REPAIRS: dict[Repair, Repairer] = {
     "quote-lines": quote_lines,
     "line-by-line": read_line_by_line,
 }
+
+_OF_DUPLICATES = ("drop-duplicates", "drop-other-duplicates")
 
 # Real headers have a few dozen lines; nobody writes longer ones by hand.
 _MOST_LINES = 1_500
@@ -261,7 +263,12 @@ def _repair(broken: BrokenHeader, rules: HeaderRules) -> RepairedLines | None:
     if rewritten is not None:
         return rewritten
     is_ignored_tag = broken.problem.code == "yaml-tag" and rules.tags == "ignored"
-    for name in rules.repairs:
+    repairs: Iterable[Repair] = rules.repairs
+    if broken.problem.key is not None:
+        # A header whose only mistake is a key that appears twice is valid otherwise: no host quotes
+        # or joins anything in it.
+        repairs = sorted(repairs, key=lambda name: name not in _OF_DUPLICATES)
+    for name in repairs:
         # A tag is valid YAML: only its own value may be quoted, nothing else is touched.
         if is_ignored_tag and name != "quote-indicator":
             continue
