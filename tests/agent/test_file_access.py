@@ -82,7 +82,7 @@ def test_a_search_leaves_out_credentials(in_home):
 def test_a_refusal_says_why_and_which_rule_would_allow_it(in_home):
     home = in_home.workspace.home
     assert in_home.use("Read", file_path=".ssh/id_rsa").output == (
-        "Not permitted: it is hidden from the agent, as credentials are;"
+        "Not permitted: it is hidden from the agent, like credentials;"
         f" the rule `Read({home}/.ssh/id_rsa)` would allow it."
     )
 

@@ -103,7 +103,7 @@ def test_a_sub_agent_that_takes_no_images_is_named_in_the_warning(studio: Studio
     assert (warned.agent, warned.code, warned.message) == (
         "flag",
         "blocks-left-out",
-        "1 attachment of the skill does not reach the model.",
+        "1 attachment of the skill was not sent to the model.",
     )
 
 

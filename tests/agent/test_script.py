@@ -24,7 +24,7 @@ def load(tmp_path, text):
     [
         ("", ':1: the first line must be `{"prowess-script": 1}`.'),
         ("[]\n", ':1: the first line must be `{"prowess-script": 1}`.'),
-        ('{"prowess-script": 2}\n', ":1: it is of version 2; this Prowess reads version 1."),
+        ('{"prowess-script": 2}\n', ":1: it has version 2; this Prowess reads version 1."),
         (
             '{"prowess-script": 1}\n\n{"txt": "x"}\n',
             ":3: Object contains unknown field `txt`.",

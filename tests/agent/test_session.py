@@ -284,7 +284,7 @@ def test_images_that_a_typed_skill_brings_reach_a_model_that_takes_them(studio):
     (warned,) = pick(events, Warned)
     assert (warned.code, warned.message) == (
         "blocks-left-out",
-        "1 attachment of the skill does not reach the model.",
+        "1 attachment of the skill was not sent to the model.",
     )
     # They are kept with the session.
     saved = load_session(studio.facts, session.id)
@@ -306,7 +306,7 @@ def test_images_that_a_model_does_not_take_are_not_left_out_silently(studio):
     (warned,) = pick(events, Warned)
     assert (warned.code, warned.message) == (
         "blocks-left-out",
-        "2 attachments of the skill do not reach the model.",
+        "2 attachments of the skill were not sent to the model.",
     )
 
 

@@ -116,7 +116,10 @@ def test_a_file_that_changes_while_somebody_is_asked_is_not_written(studio):
         old_string="a",
         new_string="b",
     )
-    assert (done.outcome, done.output) == ("failed", "a.txt has changed meanwhile; read it again.")
+    assert (done.outcome, done.output) == (
+        "failed",
+        "a.txt has changed in the meantime; read it again.",
+    )
     assert studio.read("a.txt") == "changed\n"
 
 

@@ -227,7 +227,7 @@ def test_a_path_that_leads_elsewhere_is_refused_whatever_the_rules(
     found = fetch(studio, f"http://127.0.0.1:9{path}", "WebFetch(http://127.0.0.1:9/docs/*)")
     assert found.outcome == "failed"
     assert "can be read in two ways" in found.output
-    assert "Write the path that it leads to instead." in found.output
+    assert "Use the path that it leads to instead." in found.output
 
 
 @pytest.mark.parametrize("path", ["/docs/...", "/docs/a..b/.well-known", "/docs/50%25?x=../y"])

@@ -38,7 +38,7 @@ KEYS: dict[str, KeyBinding] = {
     "new-line": KeyBinding(
         (("c-j",), ("escape", "enter")),
         ("Ctrl+J", "Alt+Enter", "Shift+Enter"),
-        "Begin a new line.",
+        "Start a new line.",
     ),
     "interrupt": KeyBinding(
         (("escape",),), ("Esc",), "Interrupt; messages not sent yet return to the input."
@@ -46,9 +46,9 @@ KEYS: dict[str, KeyBinding] = {
     "cancel": KeyBinding(
         (("c-c",), ("<sigint>",)),
         ("Ctrl+C",),
-        "Interrupt, or clear the line; twice on an empty line, leave.",
+        "Interrupt, or clear the line; twice on an empty line, quit.",
     ),
-    "leave": KeyBinding((("c-d",),), ("Ctrl+D",), "Leave, if the line is empty."),
+    "leave": KeyBinding((("c-d",),), ("Ctrl+D",), "Quit if the line is empty."),
     "unfold": KeyBinding((("c-o",),), ("Ctrl+O",), "Show the last call of a tool in full."),
     "complete": KeyBinding((("tab",),), ("Tab",), "Complete a command, a skill or a file."),
 }
@@ -61,7 +61,7 @@ _FIXED = ("cancel", "leave")
 _NEEDS_KEY = ("send", "interrupt")
 _RESERVED = {
     "ctrl+c": "it always cancels",
-    "ctrl+d": "it always leaves",
+    "ctrl+d": "it always quits",
     "ctrl+z": "terminals suspend a program with it",
 }
 # A terminal sends the same for both.
@@ -144,7 +144,7 @@ def _explain_action(action: str) -> str:
         return f"the key of `{action}` can't be changed; it is {KEYS[action].labels[0]}."
     free = [name for name in KEYS if name not in _FIXED]
     nearest = nearest_names(action, free)
-    hint = f"did you mean `{nearest[0]}`?" if nearest else f"there are {', '.join(free)}."
+    hint = f"did you mean `{nearest[0]}`?" if nearest else f"the actions are {', '.join(free)}."
     return f"there is no action `{escape_line(action)}`; {hint}"
 
 
@@ -158,7 +158,7 @@ def _parse_key(text: str, file: str) -> KeySequence:
     sequence = _find_sequence(key)
     if sequence is None:
         raise UsageError(
-            f"{file}: {label} can't be a key of the chat; use Ctrl or Alt with a letter, a"
+            f"{file}: {label} can't be used as a key of the chat; use Ctrl or Alt with a letter, a"
             " function key, Enter, Tab or Esc."
         )
     return sequence

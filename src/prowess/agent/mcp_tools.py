@@ -140,7 +140,7 @@ class McpTools:
         if left_out:
             self._warn(
                 f"The MCP server “{server.name}” lists {len(listed)} tools; {left_out} of them"
-                " cannot be used: there are too many, or what they take cannot be described."
+                " cannot be used: there are too many, or their arguments cannot be described."
             )
         return usable
 

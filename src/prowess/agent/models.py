@@ -52,7 +52,7 @@ def find_model_name(
     name = settings.models.get(wanted, wanted)
     if ":" not in name:
         if name in settings.models and wanted in settings.models:
-            problem = f"it stands for “{name}”, which is a short name itself"
+            problem = f"it stands for “{name}”, which is itself a short name"
             remedy = "Short names cannot point at each other; write `provider:name` for each."
             raise ModelUnavailable(wanted, problem, remedy=remedy)
         raise UnknownModel(name, settings.models)

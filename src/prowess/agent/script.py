@@ -118,7 +118,7 @@ def _check_header(path: str, number: int, line: bytes) -> None:
     if not isinstance(found, dict) or _HEADER not in found:
         raise ScriptError(path, f'the first line must be `{{"{_HEADER}": {VERSION}}}`', line=number)
     if found[_HEADER] != VERSION:
-        problem = f"it is of version {found[_HEADER]}; this Prowess reads version {VERSION}"
+        problem = f"it has version {found[_HEADER]}; this Prowess reads version {VERSION}"
         raise ScriptError(path, problem, line=number)
 
 

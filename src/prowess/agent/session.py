@@ -227,7 +227,7 @@ class Session:
     def _open_runner(self) -> asyncio.Runner:
         """The event loop of synchronous code. Raises `UsageError` where there is one already."""
         if is_loop_running():
-            raise UsageError("An event loop is running here; use `send` in place of `run`.")
+            raise UsageError("An event loop is running here; use `send` instead of `run`.")
         if self._sync is None:
             self._sync = asyncio.Runner()
         return self._sync

@@ -429,9 +429,9 @@ class Workers:
 
     def _warn_left_out(self, count: int, agent: str) -> None:
         if count:
-            does = "does" if count == 1 else "do"
+            were = "was" if count == 1 else "were"
             files = count_words(count, "attachment")
-            said = f"{files} of the skill {does} not reach the model."
+            said = f"{files} of the skill {were} not sent to the model."
             self._emit(Warned(agent=agent, code="blocks-left-out", message=said))
 
     async def _load_for_model(self, worker: Worker, activation: Activation) -> str | None:
@@ -476,7 +476,7 @@ class Workers:
             Args:
                 prompt: The task.
                 agent: The kind of agent.
-                background: Go on at once; the answer comes as a message when it is done.
+                background: Do not wait; the answer arrives as a message when it is done.
             """
             definition = self.definitions.get(agent)
             name = definition.name
@@ -576,7 +576,7 @@ class Workers:
             activation = await worker.context.conversation.activate_async(name, by="model")
             requests = self._note_loaded(activation, worker, by="agent")
             if requests.fork:
-                message = f"The skill “{name}” is loaded, but does not run in an agent of its own."
+                message = f"The skill “{name}” is loaded, but does not run in its own sub-agent."
                 self._emit(Warned(agent=worker.name, code="fork-ignored", message=message))
             # The definition chooses the model.
             self._grants.apply(msgspec.structs.replace(requests, model=None), worker, skill=name)

@@ -76,9 +76,9 @@ def test_a_job_from_its_start_to_its_end(desk: Terminal) -> None:
     (job,) = desk.json("jobs")["jobs"]
     assert (job["id"], job["state"], job["answer"]) == (id, "done", "Done.")
     for words, said in (
-        (("cancel", id), "has ended already: done."),
-        (("retry", id), "Only a job that did not succeed can be retried"),
-        (("approve", id), "waits for no answer."),
+        (("cancel", id), "has already ended: done."),
+        (("retry", id), "Only a job that ended without success can be retried"),
+        (("approve", id), "is not waiting for an answer."),
     ):
         refused = desk.run("jobs", *words)
         assert (refused.code, said in refused.err) == (2, True), refused

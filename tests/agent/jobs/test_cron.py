@@ -45,7 +45,7 @@ def test_what_is_no_cron_expression_is_refused_with_an_example(cron: str) -> Non
 
 
 def test_a_time_that_never_comes_is_refused() -> None:
-    with pytest.raises(UsageError, match="“0 0 31 2 \\*” never comes"):
+    with pytest.raises(UsageError, match="“0 0 31 2 \\*” never matches a date"):
         find_next("0 0 31 2 *", "UTC", NOON)
 
 

@@ -52,9 +52,9 @@ def test_a_job_is_listed_run_followed_and_kept(yard: Yard) -> None:
     assert yard.jobs.get(id[:-1]).id == id
     with pytest.raises(UnknownJob, match="There is no job “nothing”"):
         yard.jobs.get("nothing")
-    with pytest.raises(UsageError, match="has ended already"):
+    with pytest.raises(UsageError, match="has already ended"):
         yard.jobs.cancel(id)
-    with pytest.raises(UsageError, match="Only a job that did not succeed"):
+    with pytest.raises(UsageError, match="Only a job that ended without success"):
         yard.jobs.retry(id)
     # Neither the library nor anybody else printed a word.
     assert yard.log() == ""
@@ -63,7 +63,7 @@ def test_a_job_is_listed_run_followed_and_kept(yard: Yard) -> None:
 def test_what_needs_approval_waits_for_a_person(yard: Yard) -> None:
     id = yard.add(call("Bash", command="echo hi >> log"), say("Done."), allow=())
     other = yard.add(call("Bash", command="echo no >> log"), say("Well."), allow=())
-    with pytest.raises(UsageError, match="waits for no answer"):
+    with pytest.raises(UsageError, match="is not waiting for an answer"):
         yard.jobs.answer(id, ONCE)
     with yard.worker():
         (question,) = yard.wait_for(id, "waiting").questions
@@ -167,7 +167,7 @@ def test_a_job_that_ends_before_it_is_cancelled_has_ended(
     id = local.add(SLOW, say("Done."))
     with local.worker():
         local.wait_for(id, "running")
-        with pytest.raises(UsageError, match="has ended already: done"):
+        with pytest.raises(UsageError, match="has already ended: done"):
             local.jobs.cancel(id)
     job = local.jobs.get(id)
     assert (job.state, job.answer) == ("done", "Done.")
@@ -203,7 +203,7 @@ def test_a_call_of_unknown_outcome_is_put_to_a_person_and_not_repeated(yard: Yar
     with yard.worker():
         for one, answer in ((id, ONCE), (other, REJECT)):
             (question,) = yard.wait_for(one, "waiting").questions
-            assert question.title.startswith("The worker ended while these calls ran.")
+            assert question.title.startswith("The worker ended while these calls were running.")
             assert question.details == (f"Bash {ran}",)
             yard.jobs.answer(one, answer)
         done, refused = yard.wait(id, other)
@@ -316,7 +316,7 @@ def test_another_machine_takes_over_from_a_worker_that_died(shared: Yard) -> Non
     def have_ended() -> bool:
         for job in shared.jobs.list_jobs():
             for question in job.questions:
-                assert "Begin from the start here?" in question.title
+                assert "Start over on this machine?" in question.title
                 shared.jobs.answer(job.id, ONCE, question=question.id)
                 answered.add(job.id)
         return all(shared.jobs.get(id).state == "done" for id in ids)

@@ -112,7 +112,7 @@ def test_what_is_wrong_or_off_adds_no_schedule(local: Yard) -> None:
     turn_on(local, "loop", "schedule-remote-agents")
     for text, problem in (
         ("/loop every day", "cron"),
-        ("/loop */10 * * * *", "Say what to do"),
+        ("/loop */10 * * * *", "Add a prompt"),
         ("/schedule-remote-agents q * * * * * x", r"set `\[jobs\] database`"),
     ):
         with pytest.raises(ProwessError, match=problem):

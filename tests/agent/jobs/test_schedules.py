@@ -48,16 +48,16 @@ def test_schedules_are_added_listed_paused_resumed_and_removed(yard: Yard) -> No
 
 def test_what_cannot_be_a_schedule_is_refused(yard: Yard) -> None:
     add(yard, name="one")
-    with pytest.raises(UsageError, match="There is a schedule “one” already"):
+    with pytest.raises(UsageError, match="There is already a schedule named “one”"):
         add(yard, name="one")
     with pytest.raises(UsageError, match="is not a cron expression"):
         add(yard, "every day")
-    with pytest.raises(UsageError, match="cannot be a name"):
+    with pytest.raises(UsageError, match="is not a valid name"):
         add(yard, name="../up")
-    with pytest.raises(UsageError, match="cannot be the name of a queue"):
+    with pytest.raises(UsageError, match="is not a valid name for a queue"):
         add(yard, queue="a@b")
     spec = TurnSpec(text="x", cwd="/")
-    with pytest.raises(UsageError, match="There is no time zone “Atlantis”"):
+    with pytest.raises(UsageError, match="Unknown time zone “Atlantis”"):
         Schedules(yard.jobs).add("@daily", spec, zone="Atlantis")
     with pytest.raises(UsageError, match="The prompt is empty"):
         Schedules(yard.jobs).add("@daily", TurnSpec(text=" ", cwd="/"))

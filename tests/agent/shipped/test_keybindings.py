@@ -57,7 +57,7 @@ def test_keys_are_changed_with_a_difference_and_a_backup(studio: Studio) -> None
         ({"send": ["ctrl+c"]}, "Ctrl+C is reserved: it always cancels"),
         ({"send": ["Ctrl+M"]}, "Ctrl+M is the same as Enter in a terminal"),
         ({"new-line": ["ctrl+enter"]}, "Ctrl+Enter is the key of both `follow-up` and"),
-        ({"send": ["a"]}, "A can't be a key of the chat; use Ctrl or Alt"),
+        ({"send": ["a"]}, "A can't be used as a key of the chat; use Ctrl or Alt"),
         ({"send": []}, "`send` needs a key"),
         ({"cancel": ["f5"]}, "the key of `cancel` can't be changed; it is Ctrl+C"),
         ({"snd": ["f5"]}, "there is no action `snd`; did you mean `send`?"),

@@ -127,7 +127,7 @@ def test_only_a_skill_that_ships_reaches_its_code(terminal):
     )
     answer = terminal.run("run", "/innocent 5")
     assert (answer.code != 0, answer.out) == (True, "")
-    assert "Only a skill that ships can use this tool" in answer.err
+    assert "Only skills that ship with Prowess can use this tool" in answer.err
 
 
 def test_a_skill_of_the_user_replaces_one_that_ships(terminal):
@@ -147,4 +147,6 @@ def test_the_command_of_a_feature_that_is_off_does_not_exist(terminal, name):
     terminal.write(USERS_FILE, f'[tools."{name}"]\ncommand = ["echo", "mine"]\n')
     assert terminal.run("run", "/sly x").out == "mine x\n"
     terminal.write(USERS_FILE, f"[features]\n{name} = true\n")
-    assert "Only a skill that ships can use this tool" in terminal.run("run", "/sly x").err
+    assert (
+        "Only skills that ship with Prowess can use this tool" in terminal.run("run", "/sly x").err
+    )

@@ -103,7 +103,7 @@ def test_a_file_that_changed_after_the_plan_stops_everything(studio, tools):
         ([SortedMemory("/m/a.md", "keep")] * 2, "/m/a.md was sorted twice."),
         (
             [SortedMemory("/m/a.md", "promote")],
-            "/m/a.md is promoted without a kind; it is one of project, claude, personal.",
+            "/m/a.md cannot be promoted without a kind: one of project, claude, personal.",
         ),
     ],
 )

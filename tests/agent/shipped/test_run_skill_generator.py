@@ -50,7 +50,7 @@ def test_a_skill_that_no_model_is_offered_fails_the_trial_with_the_reason(studio
     studio.skill("secret", **{"disable-model-invocation": "true"})
     plan = SkillTrial(studio.skills()).try_skill("secret")
     assert plan.run is not None
-    with pytest.raises(ProwessError, match="is there, but a model is not offered it"):
+    with pytest.raises(ProwessError, match="exists, but is not offered to a model"):
         plan.run(lambda: False)
     missing = SkillTrial(studio.skills()).try_skill("nope")
     assert missing.run is not None

@@ -126,7 +126,7 @@ def test_a_skill_is_written_with_its_files_and_is_there_afterwards(studio, tools
     assert skill.content.strip() == "Run scripts/check.py."
     script = Path(skill.folder) / "scripts/check.py"
     assert (script.read_text(), bool(script.stat().st_mode & 0o100)) == ("print('ok')\n", True)
-    with pytest.raises(ProwessError, match="exists already"):
+    with pytest.raises(ProwessError, match="already exists"):
         tools.save_skill("tide-check", "Again, and when to use it.", "x\n")
 
 

@@ -82,8 +82,10 @@ def test_a_call_that_runs_is_named_with_its_processes(studio, hanging):
     for text in ("/stuck", f"/stuck {session.header.id}"):
         said = ask(studio, text)
         assert said.startswith(f"Session {session.header.id}, turn 1: Wait.\n")
-        assert re.search(rf"Process {process.pid} has been on this turn for \d+ (s|min)", said)
-        assert "It waits for Bash sleep 59, which began" in said
+        assert re.search(
+            rf"Process {process.pid} has been working on this turn for \d+ (s|min)", said
+        )
+        assert "It is waiting for Bash sleep 59, which started" in said
         assert re.search(r"^  \d+  [\d:]+  .*sleep 59$", said, re.MULTILINE), said
 
 
@@ -94,8 +96,8 @@ def test_a_process_that_was_killed_does_not_hang_and_what_is_unknown_is_said(stu
     os.kill(process.pid, signal.SIGKILL)
     process.wait(timeout=60)
     said = ask(studio, "/stuck")
-    assert "so it does not hang" in said
-    assert f"`prowess run --resume {session.header.id}` goes on" in said
+    assert "so it is not stuck" in said
+    assert f"`prowess run --resume {session.header.id}` continues it" in said
     assert "It is unknown whether these calls happened: Bash sleep 59." in said
 
 
@@ -104,7 +106,7 @@ def test_a_session_that_has_ended_waits_for_nothing(studio):
     studio.run(say("Done."), text="Do it.")
     (session,) = list_sessions(studio.facts)
     assert "Nothing is waiting" in ask(studio, f"/stuck {session.header.id}")
-    with pytest.raises(ProwessError, match="Every session in this folder has ended its turn"):
+    with pytest.raises(ProwessError, match="No session in this folder is in the middle of a turn"):
         ask(studio, "/stuck")
     with pytest.raises(ProwessError, match="There is no session “nope”"):
         ask(studio, "/stuck nope")

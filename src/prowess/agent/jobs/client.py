@@ -215,14 +215,14 @@ class Jobs:
             job = self.get(job.id)
             if job.state == "cancelled":
                 return job
-        raise UsageError(f"The job {job.id} has ended already: {job.state}.")
+        raise UsageError(f"The job {job.id} has already ended: {job.state}.")
 
     def retry(self, id: str) -> Job:
         """Let a job go on that was cancelled, refused or has failed."""
         job = self.get(id)
         if job.state not in FINISHED or job.state == "done":
             raise UsageError(
-                f"Only a job that did not succeed can be retried; {job.id} is {job.state}."
+                f"Only a job that ended without success can be retried; {job.id} is {job.state}."
             )
         self.database.sessions.reopen(job.id)
         self._open().rewind_workflow(job.id, queue_name=job.queue)
@@ -236,10 +236,10 @@ class Jobs:
         if question is not None:
             waiting = [one for one in waiting if one.id == question]
         if not waiting:
-            raise UsageError(f"The job {job.id} waits for no answer.")
+            raise UsageError(f"The job {job.id} is not waiting for an answer.")
         if len(waiting) > 1:
             listed = "; ".join(f"{one.id}: {one.title}" for one in waiting)
-            raise UsageError(f"Name one of the questions with --question: {listed}.")
+            raise UsageError(f"There are several questions; choose one with --question: {listed}.")
         (chosen,) = waiting
         if answer.reply not in chosen.choices:
             allowed = ", ".join(one.value for one in chosen.choices)

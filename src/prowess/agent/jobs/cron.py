@@ -52,7 +52,7 @@ def find_next(cron: str, zone: str, after: float) -> float:
     try:
         found: datetime = croniter(cron, moment, second_at_beginning=True).get_next(datetime)
     except CroniterBadDateError:
-        raise UsageError(f"The time “{cron}” never comes.") from None
+        raise UsageError(f"“{cron}” never matches a date.") from None
     except CroniterError as error:
         raise UsageError(f"“{cron}” is not a cron expression: {error}.") from None
     return found.timestamp()

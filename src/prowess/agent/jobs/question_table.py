@@ -81,7 +81,7 @@ class QuestionTable:
             if connection.execute(sa.select(_row.id).where(_row.id == id)).first() is None:
                 raise UnknownName(id, [one.id for one in self.list_open()])
             if connection.execute(unanswered.values(answer=text)).rowcount == 0:
-                raise UsageError(f"The question {id} has an answer already.")
+                raise UsageError(f"The question {id} has already been answered.")
 
     def drop(self, job: str) -> None:
         """Take back the open questions of a job that no longer waits for them."""

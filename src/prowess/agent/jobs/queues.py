@@ -38,7 +38,7 @@ def name_subagent_queue(place: str) -> str:
 def check_queue(name: str) -> None:
     """Raise `UsageError` for what cannot be the name of a shared queue."""
     if not name.strip() or "@" in name:
-        raise UsageError(f"“{name}” cannot be the name of a queue.")
+        raise UsageError(f"“{name}” is not a valid name for a queue.")
 
 
 def list_queues(machine: str, shared: Sequence[str]) -> list[JobQueue]:

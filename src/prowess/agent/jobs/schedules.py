@@ -62,9 +62,9 @@ class Schedules:
             raise UsageError("The prompt is empty.")
         cron, zone = check_cron(cron), zone or find_time_zone(self._jobs.facts.env)
         if not is_time_zone(zone):
-            raise UsageError(f"There is no time zone “{zone}”; `Europe/Berlin` is one.")
+            raise UsageError(f"Unknown time zone “{zone}”; use a name such as `Europe/Berlin`.")
         if name is not None and not _NAME.fullmatch(name):
-            raise UsageError(f"“{name}” cannot be a name; use a-z, 0-9 and hyphens.")
+            raise UsageError(f"“{name}” is not a valid name; use a-z, 0-9 and hyphens.")
         if queue is not None:
             check_queue(queue)
         if not self._jobs.database.is_current:
@@ -78,7 +78,7 @@ class Schedules:
             next=find_next(cron, zone, self._table.load_time()),
         )
         if not self._table.add(schedule):
-            raise UsageError(f"There is a schedule “{schedule.name}” already.")
+            raise UsageError(f"There is already a schedule named “{schedule.name}”.")
         return schedule
 
     def list_all(self) -> list[Schedule]:
@@ -167,7 +167,7 @@ def start_loop(
     """
     cron, prompt = split_cron(arguments)
     if not prompt:
-        raise UsageError("Say what to do: `/loop */10 * * * * PROMPT`.")
+        raise UsageError("Add a prompt: `/loop */10 * * * * PROMPT`.")
     spec = _make_spec(skills, prompt, model)
     with Jobs(skills.project.load_own_settings().jobs, skills.facts) as jobs:
         schedule = Schedules(jobs).add(cron, spec, name=f"loop-{unique_hex()}")
@@ -189,14 +189,15 @@ def schedule_remote(
     settings = skills.project.load_own_settings().jobs
     if settings.database is None:
         raise UsageError(
-            "Remote agents need a database that other machines reach; set `[jobs] database` in"
-            " your own prowess.toml."
+            "Remote agents need a database that other machines can reach; set `[jobs] database`"
+            " in your own prowess.toml."
         )
     queue, _, rest = arguments.strip().partition(" ")
     cron, prompt = split_cron(rest) if rest.strip() else ("", "")
     if not prompt:
         raise UsageError(
-            "Say where, when and what: `/schedule-remote-agents QUEUE */10 * * * * PROMPT`."
+            "Give a queue, a time and a prompt:"
+            " `/schedule-remote-agents QUEUE */10 * * * * PROMPT`."
         )
     spec = _make_spec(skills, prompt, model)
     with Jobs(settings, skills.facts) as jobs:

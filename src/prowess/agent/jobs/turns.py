@@ -55,7 +55,7 @@ from prowess.text.permission_rules import AGENT_TOOLS
 
 # What a follower does not need: answers come whole, and tokens in the end.
 _NOT_SHOWN = (ThinkingDelta, RequestFinished, MessageQueued, MessageDelivered)
-_GO_ON = "The session was interrupted. Go on with the task where you stopped:\n\n"
+_GO_ON = "The session was interrupted. Continue the task where you stopped:\n\n"
 _SECONDS_TO_END = 10.0
 # One session is opened after the other: msgspec crashes the interpreter when two threads learn a
 # type at the same time, which happens when jobs start side by side.
@@ -155,7 +155,7 @@ async def ask_about_unknown(
     """Ask a person whether a turn goes on: True, or `_Declined` where the answer is no."""
     names = [call.title for call in calls]
     asked = f"{key} unknown {' '.join(call.call for call in calls)}"
-    title = "The worker ended while these calls ran. Check what they did; then go on?"
+    title = "The worker ended while these calls were running. Check what they did. Continue?"
     answer = await engine.ask(job, asked, title, details=names, choices=_ASK)
     if answer.reply is ApprovalChoice.REJECT:
         raise _Declined(answer.feedback or f"not known whether this was done: {names[0]}")
@@ -170,10 +170,10 @@ async def _find_saved(engine: Engine, job: str, key: str, begun: BegunTurn) -> S
         if begun.machine == engine.machine:
             raise
     # Another machine has the record of what was done, and nobody can look it up here.
-    title = f"This began on {begun.machine}, which has its record. Begin from the start here?"
+    title = f"This started on {begun.machine}, which has its record. Start over on this machine?"
     answer = await engine.ask(job, f"{key} elsewhere {begun.session}", title, choices=_ASK)
     if answer.reply is ApprovalChoice.REJECT:
-        raise _Declined(answer.feedback or f"it began on {begun.machine}")
+        raise _Declined(answer.feedback or f"it started on {begun.machine}")
     return None
 
 

@@ -167,7 +167,7 @@ class JobWorker:
                 self._beat()
             except MachineError as error:
                 if time.monotonic() - self._last_beat > self._lease * _SAFE_PART:
-                    self._on_lost(f"{str(error).rstrip('.')}, for too long")
+                    self._on_lost(f"{str(error).rstrip('.')} (retried for too long)")
 
     def _beat(self) -> None:
         began = time.monotonic()

@@ -59,9 +59,9 @@ class BrowserTools:
         self._url = ""
 
     def open_page(self, url: str) -> Plan:
-        """Open a page in a browser without a window, and return its text and its elements.
+        """Open a page in a headless browser, and return its text and its elements.
 
-        The browser has a profile of its own: the user is logged in nowhere. Only pages of hosts
+        The browser has its own profile: the user is not logged in anywhere. Only pages of hosts
         that were opened in this way can be loaded.
 
         Args:

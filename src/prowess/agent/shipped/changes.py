@@ -43,7 +43,7 @@ def plan_edits(
     def run(is_cancelled: IsCancelled) -> str:
         apply_edits(wanted, backups)
         kept = any(edit.old is not None for edit in wanted)
-        return f"{done} What was there before is in {backups}." if kept else done
+        return f"{done} A backup is in {backups}." if kept else done
 
     return plan_change(skills, title, wanted, run, asks_because=asks_because)
 

@@ -51,7 +51,9 @@ def _make_tool(
         name = parameters["skillName"]
         if skills.get(name).scope is not Scope.BUNDLED:
             # Otherwise any project could make a harmless name start one of these.
-            raise UsageError(f"Only a skill that ships can use this tool, and “{name}” does not.")
+            raise UsageError(
+                f"Only skills that ship with Prowess can use this tool; “{name}” is not one."
+            )
         command: ShippedCommand = getattr(import_module(module), function)
         options = {} if find_model is None else {"model": find_model()}
         return command(parameters["command"], skills, tool_run, **options)

@@ -41,7 +41,7 @@ class DreamTools:
             questions: What only the user can decide.
         """
         if not 1 <= len(steps) <= _MOST_STEPS:
-            raise UsageError(f"A plan has 1 to {_MOST_STEPS} steps, and this one {len(steps)}.")
+            raise UsageError(f"A plan has 1 to {_MOST_STEPS} steps; this one has {len(steps)}.")
         lines = [why.strip(), "", "## Steps", ""]
         for number, step in enumerate(steps, 1):
             lines += _render_step(number, step)

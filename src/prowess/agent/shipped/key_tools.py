@@ -50,7 +50,7 @@ class KeyTools:
         # Checked as the chat will read it, so that two actions can swap their keys.
         parse_keys(new, self._file)
         if new == old:
-            raise UsageError(f"These keys are in {self._file} already.")
-        done = f"Changed {self._file}. The next chat has these keys."
+            raise UsageError(f"{self._file} already has these keys.")
+        done = f"Changed {self._file}. The next chat uses these keys."
         edit = FileEdit(self._file, old, new)
         return plan_edits(self._skills, f"Set keys of {', '.join(keys)}", (edit,), done)

@@ -68,6 +68,6 @@ class MemoryTools:
         wanted = normalize_memory(said)
         for memory in load_memories(self._skills.facts):
             if normalize_memory(memory.text) == wanted:
-                raise UsageError(f"{memory.path} says that already.")
+                raise UsageError(f"{memory.path} already says that.")
         edit = FileEdit(choose_memory_file(self._skills.facts, title), None, f"{said}\n")
         return plan_edits(self._skills, "Save memory", (edit,), f"Saved in {edit.path}.")

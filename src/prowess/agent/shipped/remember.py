@@ -93,7 +93,7 @@ def _get_target(decision: SortedMemory) -> str:
     """The file that a memory is promoted to. Raises `UsageError`."""
     if decision.kind is None:
         kinds = ", ".join(TARGETS)
-        raise UsageError(f"{decision.file} is promoted without a kind; it is one of {kinds}.")
+        raise UsageError(f"{decision.file} cannot be promoted without a kind: one of {kinds}.")
     return TARGETS[decision.kind]
 
 

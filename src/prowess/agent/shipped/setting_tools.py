@@ -38,7 +38,7 @@ class SettingTools:
         """
         edit = plan_setting(self._skills, key, value, user=whose == "user")
         if edit.old == edit.new:
-            raise UsageError(f"`{key}` has this value already in {edit.path}.")
+            raise UsageError(f"`{key}` already has this value in {edit.path}.")
         return self._plan(f"Set {key}", edit, f"Set `{key}` in {edit.path}.")
 
     def add_setting(

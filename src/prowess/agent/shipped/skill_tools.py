@@ -44,11 +44,11 @@ class SkillTools:
         choose = choose_user_folder if whose == "user" else choose_project_folder
         folder = posixpath.join(choose(self._skills), name)
         if self._skills.project.files.find_kind(folder) is not None:
-            raise UsageError(f"{folder} exists already; choose another name.")
+            raise UsageError(f"{folder} already exists; choose another name.")
 
         def run(is_cancelled: IsCancelled) -> str:
             write_folder_aside(folder, rendered.files, executable=rendered.executable)
-            return f"Created {folder}. It is there from the next turn on."
+            return f"Created {folder}. It is available from the next turn on."
 
         edits = [
             FileEdit(posixpath.join(folder, path), None, data.decode())

@@ -38,7 +38,7 @@ class SkillTrial:
         outcome = self._skills.snapshot.find(name)
         if outcome is None or outcome.state is not State.READY:
             reason = "" if outcome is None else f": {outcome.reason or outcome.state.value}"
-            raise UsageError(f"{skill.location} is there, but a model is not offered it{reason}.")
+            raise UsageError(f"{skill.location} exists, but is not offered to a model{reason}.")
         checked = check_file(Target(skill.location, skill.folder), self._skills.project.files)
         findings = [f"- {one.severity.value}: {one.message}" for one in checked.diagnostics]
         # A conversation of its own: in this one the skill stays unloaded.
@@ -46,7 +46,7 @@ class SkillTrial:
         return [
             f"Found in {skill.location}.",
             "\n".join(("The strict check says:", *findings)) if findings else "No findings.",
-            f"A model sees in its list, always: {skill.name}: {skill.description}",
-            f"When it uses the skill it gets about {estimate_tokens(activation.text):,} tokens:",
+            f"A model always sees this in its list: {skill.name}: {skill.description}",
+            f"When it uses the skill, it gets about {estimate_tokens(activation.text):,} tokens:",
             activation.text,
         ]

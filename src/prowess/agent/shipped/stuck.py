@@ -28,7 +28,7 @@ def run_command(arguments: str, skills: Skills, run: ToolRun) -> str:
     if wanted:
         session = load_session(skills.facts, wanted)
         if not session.turns:
-            raise UsageError(f"The session “{wanted}” has not begun.")
+            raise UsageError(f"The session “{wanted}” has not started.")
     else:
         session = _find_unfinished(skills)
     return explain_session(session, list_processes(), now=time.time())
@@ -44,7 +44,7 @@ def _find_unfinished(skills: Skills) -> SavedSession:
         if last.end is None and last.pid != own:
             return session
     raise UsageError(
-        "Every session in this folder has ended its turn; name another one: `/stuck ID`."
+        "No session in this folder is in the middle of a turn; name another one: `/stuck ID`."
     )
 
 
@@ -60,7 +60,8 @@ def explain_session(session: SavedSession, processes: dict[int, Process], *, now
     if process is None:
         lines.append(_explain_dead(session, turn))
         return "\n".join(lines)
-    lines.append(f"Process {process.id} has been on this turn for {_render_age(now - turn.at)}.")
+    age = _render_age(now - turn.at)
+    lines.append(f"Process {process.id} has been working on this turn for {age}.")
     lines += _explain_wait(session, turn, now=now)
     below = list_children(processes, process.id)
     if below:
@@ -72,12 +73,12 @@ def explain_session(session: SavedSession, processes: dict[int, Process], *, now
 
 
 def _explain_dead(session: SavedSession, turn: SavedTurn) -> str:
-    go_on = f"`prowess run --resume {session.header.id}` goes on"
+    go_on = f"`prowess run --resume {session.header.id}` continues it"
     if not turn.calls:
-        return f"Its process has ended before the turn did, so it does not hang; {go_on}."
+        return f"Its process ended before the turn did, so it is not stuck; {go_on}."
     titles = ", ".join(_shorten(call.title) for call in turn.calls.values())
     return (
-        f"Its process has ended before the turn did, so it does not hang; {go_on}."
+        f"Its process ended before the turn did, so it is not stuck; {go_on}."
         f" It is unknown whether these calls happened: {titles}."
     )
 
@@ -85,17 +86,18 @@ def _explain_dead(session: SavedSession, turn: SavedTurn) -> str:
 def _explain_wait(session: SavedSession, turn: SavedTurn, *, now: float) -> list[str]:
     if session.jobs:
         return [
-            f"It waits for the background task “{_shorten(name)}”: prowess jobs show {job}"
+            f"It is waiting for the background task “{_shorten(name)}”: prowess jobs show {job}"
             for job, name in session.jobs.items()
         ]
     if turn.calls:
         return [
-            f"It waits for {_shorten(call.title)}, which began {_render_age(now - call.at)} ago."
+            f"It is waiting for {_shorten(call.title)}, which started"
+            f" {_render_age(now - call.at)} ago."
             for call in turn.calls.values()
         ]
     return [
-        "No tool is running: it waits for the model, or for an answer to a question on its screen."
-        " Esc or Ctrl-C there interrupts it, and nothing that was finished is lost."
+        "No tool is running: it is waiting for the model, or for an answer to a question on its"
+        " screen. Esc or Ctrl-C there interrupts it, and nothing that was finished is lost."
     ]
 
 

@@ -47,7 +47,7 @@ class SpecialPaths(msgspec.Struct, frozen=True, kw_only=True):
     def find_closed_reason(self, place: FilePlace) -> str | None:
         """Why a file cannot be read without a rule that names it; None if it can."""
         if is_inside(place.path, self.hidden):
-            return "it is hidden from the agent, as credentials are"
+            return "it is hidden from the agent, like credentials"
         if is_inside(place.path, self.skills):
             return None
         return self._find_general_reason(place)
@@ -55,12 +55,12 @@ class SpecialPaths(msgspec.Struct, frozen=True, kw_only=True):
     def find_locked_reason(self, place: FilePlace) -> str | None:
         """Why a file cannot be written without a rule that names it; None if it can."""
         if is_inside(place.path, self.hidden):
-            return "it is hidden from the agent, as credentials are"
+            return "it is hidden from the agent, like credentials"
         return self._find_general_reason(place)
 
     def _find_general_reason(self, place: FilePlace) -> str | None:
         if is_inside(place.path, self.config):
-            return "it belongs to the settings of Prowess"
+            return "it is part of Prowess's settings"
         return None if place.is_inside else "it is outside the project"
 
 
@@ -109,7 +109,7 @@ class FileTools:
         return decision.reason if decision.action is Action.DENY else None
 
     def write(self, file_path: str, content: str) -> Plan:
-        """Write a whole file: a new one, or in place of an old one. Missing folders are made.
+        """Write a whole file, new or over an existing one. Missing folders are created.
 
         Args:
             file_path: The file, relative to the working folder or absolute.
@@ -292,7 +292,7 @@ class FileTools:
         def run(is_cancelled: IsCancelled) -> str:
             # What was approved is the change from this text; another text needs another approval.
             if self._files.find_text(place) != old:
-                raise UsageError(f"{place.shown} has changed meanwhile; read it again.")
+                raise UsageError(f"{place.shown} has changed in the meantime; read it again.")
             self._files.write_text(place, new)
             return f"{'Created' if old is None else 'Changed'} {place.shown}."
 
@@ -329,7 +329,7 @@ def _make_read_plan(title: str, permissions: tuple[str, ...], access: Access) ->
 
 def _fail_after_denial(is_cancelled: IsCancelled) -> str:
     # Reached only if the rules change between the plan and its judgement.
-    raise UsageError("The rules have changed meanwhile; try again.")
+    raise UsageError("The rules have changed in the meantime; try again.")
 
 
 def _number_lines(text: FileText, offset: int, limit: int) -> str:

@@ -50,7 +50,7 @@ class WebTool:
         self._open_judge = open_judge
 
     def fetch(self, url: str) -> Plan:
-        """Fetch a page of the web, and return it as Markdown.
+        """Fetch a web page and return it as Markdown.
 
         Only http and https. A redirect to another host, or to what the rules do not permit, is not
         followed: fetch its address instead.
@@ -131,11 +131,11 @@ def split_url(url: str) -> SplitResult:
     if not is_address:
         raise UsageError(f"“{tidy_line(url)[:200]}” is not an http or https address.")
     if "@" in parts.netloc:
-        raise UsageError("An address with a user name or password is not fetched.")
+        raise UsageError("An address must not contain a user name or password.")
     if _has_dot_segment(parts.path):
         raise UsageError(
             f"“{tidy_line(url)[:200]}” can be read in two ways: its path has a “.” or “..” segment"
-            " or a backslash. Write the path that it leads to instead."
+            " or a backslash. Use the path that it leads to instead."
         )
     return parts
 
