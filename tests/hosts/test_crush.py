@@ -42,3 +42,28 @@ def test_only_a_skill_that_says_so_can_be_typed(workspace):
     assert [command.name for command in skills.commands().typable] == ["a"]
     message = skills.run("/a x")
     assert message.text.startswith("<loaded_skill>\n<name>a</name>\n<description>d</description>")
+
+
+@pytest.mark.parametrize(
+    ("field", "state"),
+    [
+        (f"compatibility: {'c' * 500}", "ready"),
+        (f"compatibility: {'c' * 501}", "invalid"),
+        (f"compatibility: {'é' * 251}", "invalid"),
+        ("metadata: {a: 1, b: text}", "ready"),
+        ("metadata: {a: [1]}", "invalid"),
+        ("metadata: {a: {b: c}}", "invalid"),
+        ("metadata: text", "invalid"),
+    ],
+)
+def test_a_field_of_the_wrong_type_or_length_refuses_the_skill(workspace, field, state):
+    file = "home/.agents/skills/a/SKILL.md"
+    workspace.write(file, f"---\nname: a\ndescription: d\n{field}\n---\n")
+    assert workspace.ends(workspace.scan("crush")) == {file: state}
+
+
+@pytest.mark.parametrize("value", ["1.50", "0755", "True", "2024-01-01"])
+def test_plain_values_are_described_as_they_are_written(workspace, value):
+    workspace.skill("home/.agents/skills/a", description=value)
+    [outcome] = workspace.scan("crush").shown
+    assert outcome.skill.description == value

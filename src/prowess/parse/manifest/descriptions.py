@@ -233,14 +233,16 @@ _UNITS: dict[str, Callable[[str], int]] = {
 }
 
 
-def check_length(description: str, fields: FieldRules, findings: Findings) -> None:
-    """Refuse a description that is longer than the host accepts."""
+def check_lengths(texts: dict[str, str | None], fields: FieldRules, findings: Findings) -> None:
+    """Refuse a description, or a `compatibility`, that is longer than the host accepts."""
+    limits = {
+        "description": (fields.most_description, "description-too-long"),
+        "compatibility": (fields.most_compatibility, "field-too-long"),
+    }
     measure = _UNITS[fields.length_units]
-    length, most = measure(description), fields.most_description
-    if length <= most:
-        return
     unit = "bytes" if fields.length_units == "bytes" else "characters"
-    message = f"`description` has {length:,} {unit}; this host accepts at most {most:,}."
-    findings.append(
-        diagnose("description-too-long", message, field="description", severity=Severity.ERROR)
-    )
+    for field, (most, code) in limits.items():
+        length = measure(texts.get(field) or "")
+        if length > most > 0:
+            message = f"`{field}` has {length:,} {unit}; this host accepts at most {most:,}."
+            findings.append(diagnose(code, message, field=field, severity=Severity.ERROR))

@@ -21,7 +21,7 @@ from prowess.parse.header.result import HeaderReading
 from prowess.parse.manifest.descriptions import (
     MISSING,
     MOST_DESCRIPTION,
-    check_length,
+    check_lengths,
     choose_description,
     is_absent,
     is_falsy,
@@ -275,6 +275,7 @@ def _choose_name(
     return name, label
 
 
+# The exact type: for `isinstance`, true is a number.
 _TYPE_NAMES: dict[FieldType, tuple[type, ...]] = {
     "text": (str,),
     "number": (int, float),
@@ -298,8 +299,13 @@ def _check_host_rules(
     if fields.types or fields.relative_paths:
         _check_types(frontmatter, fields, findings)
     # Copilot and Crush refuse a long description; others load it whole.
-    if fields.most_description and description:
-        check_length(description, fields, findings)
+    if fields.most_description:
+        compatibility = frontmatter.get("compatibility")
+        texts = {
+            "description": description,
+            "compatibility": compatibility if isinstance(compatibility, str) else None,
+        }
+        check_lengths(texts, fields, findings)
     # Crush compares without regard to case.
     if fields.name_matches_folder and name.lower() != folder.lower():
         message = f"`name` is {describe(name)}, but the folder is {describe(folder)}."
@@ -312,8 +318,7 @@ def _check_types(frontmatter: dict[str, Any], fields: FieldRules, findings: Find
         if key not in frontmatter:
             continue
         value = frontmatter[key]
-        # The exact type: for `isinstance`, true is a number.
-        is_accepted = any(type(value) in _TYPE_NAMES[name] for name in types)
+        is_accepted = any(_has_type(value, name) for name in types)
         # What was found before says more than that the type is wrong.
         is_reported = any(finding.field == key for finding in findings)
         if is_accepted or is_reported:
@@ -323,6 +328,15 @@ def _check_types(frontmatter: dict[str, Any], fields: FieldRules, findings: Find
         findings.append(diagnose("field-type", message, field=key, severity=Severity.ERROR))
     if fields.relative_paths:
         _check_paths(frontmatter.get("paths"), findings)
+
+
+def _has_type(value: Any, name: FieldType) -> bool:
+    if name == "flat-mapping":
+        # Crush reads `metadata` into text, and a list or a mapping cannot be text.
+        return type(value) is dict and not any(
+            type(item) in (dict, list) for item in value.values()
+        )
+    return type(value) in _TYPE_NAMES[name]
 
 
 def _check_paths(value: Any, findings: Findings) -> None:

@@ -65,7 +65,7 @@ NameRewrite = Literal["", "hyphenate-spaces", "hyphenate-reserved"]
 
 Description = Literal["text", "required-text", "text-or-number", "text-or-empty", "any-text"]
 
-FieldType = Literal["text", "number", "boolean", "list", "mapping", "null"]
+FieldType = Literal["text", "number", "boolean", "list", "mapping", "flat-mapping", "null"]
 
 
 class HeaderRules(Table, frozen=True):
@@ -179,6 +179,7 @@ class FieldRules(Table, frozen=True):
       mapping becomes text, which must not be blank (`any-text`).
     - `most_description`: the longest description, in `length_units`; a longer one makes the skill
       invalid. 0 means no limit.
+    - `most_compatibility`: the same for `compatibility`.
     - `length_units`: what lengths are counted in: `characters`, `utf16` units or `bytes`.
     - `description_from_body`: use the body if there is no description.
     - `body_description`: what is used of it: its first line (`first-line`), that line cut to 100
@@ -201,7 +202,8 @@ class FieldRules(Table, frozen=True):
     - `camel_case`: read `disableModelInvocation` as `disable-model-invocation`.
     - `openclaw_at`: where OpenClaw's fields are read from: the top level (`top`) or a key under
       `metadata`.
-    - `types`: the types that a field may have; any other makes the skill invalid.
+    - `types`: the types that a field may have; any other makes the skill invalid. A `flat-mapping`
+      has no lists or mappings in it.
     - `relative_paths`: reject a skill whose `paths` are absolute or lead out of the project.
     - `known`: the fields the host knows; any other is reported. Empty means any field is accepted.
     - `strict`: make every violation of the standard an error.
@@ -218,6 +220,7 @@ class FieldRules(Table, frozen=True):
     trim_line_end: bool = False
     description: Description = "text-or-number"
     most_description: int = 0
+    most_compatibility: int = 0
     length_units: Literal["characters", "utf16", "bytes"] = "characters"
     description_from_body: bool = False
     body_description: Literal["first-line", "short-line", "paragraphs"] = "first-line"
