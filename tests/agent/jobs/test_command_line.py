@@ -289,3 +289,14 @@ def test_workers_are_listed_with_their_queues_and_what_they_do(desk: Terminal) -
 def list_workers(desk: Terminal, *options: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = desk.json("jobs", "workers", *options)["workers"]
     return found
+
+
+def test_a_job_that_no_worker_takes_is_listed_with_the_reason(desk: Terminal) -> None:
+    id = desk.json("jobs", "add", "Look.", "--queue", "gpu")["job"]
+    answer = desk.run("jobs")
+    assert answer.out.startswith(f"{id}  queued")
+    reason = "no running worker serves it; start `prowess worker --queue gpu`"
+    assert answer.err == f"Queued in turns@gpu, but {reason}: {id}.\n"
+    assert f"  blocked  {reason}\n" in desk.run("jobs", "show", id).out
+    (shape,) = desk.json("jobs")["jobs"]
+    assert shape["blocked"] == reason

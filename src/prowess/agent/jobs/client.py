@@ -19,6 +19,7 @@ from prowess.agent.jobs.queues import (
     name_subagent_queue,
     name_turn_queue,
 )
+from prowess.agent.jobs.served_queues import ServedQueues
 from prowess.agent.jobs.values import (
     FINISHED,
     LEASE_SECONDS,
@@ -151,8 +152,7 @@ class Jobs:
         found = self._open().list_workflows(
             sort_desc=True, limit=most, has_parent=None if every else False, load_input=False
         )
-        waiting = self.database.questions.list_open()
-        return [_shape(one, waiting) for one in found]
+        return self._shape_all(found)
 
     def get(self, id: str) -> Job:
         """A job by its id, or by the only beginning of one. Raises `UnknownJob`."""
@@ -164,7 +164,26 @@ class Jobs:
         chosen = exact or [one for one in found if not one.parent_workflow_id] or found
         if len(chosen) != 1:
             raise UnknownJob(id, [one.workflow_id for one in found])
-        return _shape(chosen[0], self.database.questions.list_open(chosen[0].workflow_id))
+        (job,) = self._shape_all(chosen, self.database.questions.list_open(chosen[0].workflow_id))
+        return job
+
+    def _shape_all(
+        self, found: Sequence[WorkflowStatus], waiting: Sequence[Question] | None = None
+    ) -> list[Job]:
+        """Workflows as jobs. `waiting` are the open questions, if they are known already."""
+        if waiting is None:
+            waiting = self.database.questions.list_open()
+        jobs = [_shape(one, waiting) for one in found]
+        # Most jobs that are looked at have begun, and then the workers do not matter.
+        if not any(job.state == "queued" for job in jobs):
+            return jobs
+        queues = self.database.workers.list_queues()
+        served = ServedQueues(self.list_live_workers(), queues, self.machine)
+        for index, (job, status) in enumerate(zip(jobs, found, strict=True)):
+            if job.state == "queued":
+                blocked = served.explain(job.queue, status.app_version)
+                jobs[index] = msgspec.structs.replace(job, blocked=blocked)
+        return jobs
 
     def find_state(self, id: str) -> State | None:
         """The state of a job by its whole id; None if there is none."""
@@ -180,9 +199,7 @@ class Jobs:
 
     def list_parts(self, id: str) -> list[Job]:
         """The jobs that belong to another one, in the order in which they were added."""
-        found = self._open().list_workflows(parent_workflow_id=id, load_input=False)
-        waiting = self.database.questions.list_open()
-        return [_shape(one, waiting) for one in found]
+        return self._shape_all(self._open().list_workflows(parent_workflow_id=id, load_input=False))
 
     def list_workers(self) -> list[WorkerInfo]:
         """The workers that serve this database, dead ones too."""

@@ -32,6 +32,10 @@ FINISHED: frozenset[str] = frozenset(
 LEASE_SECONDS = 20.0
 """How long a worker may be silent before others take over its jobs."""
 
+# With DBOS's own choice, a hash of the sources, every upgrade would strand what is under way.
+VERSION = "1"
+"""The version of the order of steps in our workflows, not of the program."""
+
 TURN = "prowess.turn"
 """The workflow of a job that is one turn of an agent."""
 
@@ -139,7 +143,10 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A job as `prowess jobs` shows it. Times are seconds since 1970."""
+    """A job as `prowess jobs` shows it. Times are seconds since 1970.
+
+    `blocked` says why no worker begins one that is queued.
+    """
 
     id: str
     kind: str
@@ -154,6 +161,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     attempts: int = 0
     reason: str = ""
     note: str = ""
+    blocked: str = ""
     answer: str = ""
     session: str = ""
     questions: tuple[Question, ...] = ()

@@ -22,7 +22,7 @@ from prowess.agent.jobs.engine import Engine, start_engine
 from prowess.agent.jobs.queue_limits import POLL_SECONDS, QueueLimits
 from prowess.agent.jobs.queues import list_queues
 from prowess.agent.jobs.schedules import Schedules
-from prowess.agent.jobs.values import LEASE_SECONDS
+from prowess.agent.jobs.values import LEASE_SECONDS, VERSION
 from prowess.errors import MachineError
 from prowess.machine.append_file import unique_hex
 from prowess.model.facts import Facts
@@ -30,9 +30,6 @@ from prowess.model.settings import JobSettings
 from prowess.state.job_files import WorkerRunning, hold_worker_lock, load_machine_name
 
 APPLICATION = "prowess"
-# Of the order of steps in our workflows, not of the program: with DBOS's own choice, a hash of the
-# sources, every upgrade would strand the jobs that are under way.
-VERSION = "1"
 _BEATS_PER_LEASE = 6
 # A worker that cannot reach the database stops before others may take its work.
 _SAFE_PART = 0.8

@@ -13,7 +13,13 @@ from prowess.cli.app import Exit
 from prowess.cli.commands.schedules import schedules
 from prowess.cli.job_options import TurnOptions, hidden_host, open_jobs, turn_options
 from prowess.cli.options import host_option, json_option
-from prowess.cli.terminal.job_output import JobProgress, WorkerLife, render_job, render_jobs
+from prowess.cli.terminal.job_output import (
+    JobProgress,
+    WorkerLife,
+    render_blocked,
+    render_job,
+    render_jobs,
+)
 from prowess.cli.terminal.out import print_json
 from prowess.errors import UsageError
 from prowess.text.display import escape_line
@@ -57,6 +63,8 @@ def command(ctx: click.Context, every: bool, as_json: bool) -> int:
         click.echo("No jobs yet.", err=True)
     for line in render_jobs(listed):
         click.echo(line)
+    for line in render_blocked(listed):
+        click.echo(line, err=True)
     return Exit.OK
 
 
@@ -152,8 +160,8 @@ def _follow(jobs: Jobs, job: Job, *, as_json: bool) -> None:
         if has_waited:
             # Said once: a busy worker may take long, too.
             patience = math.inf
-            if not jobs.list_live_workers():
-                click.echo("No worker is running; start one with `prowess worker`.", err=True)
+            for line in render_blocked([seen]):
+                click.echo(line, err=True)
 
     try:
         for event in jobs.follow(job.id, on_wait=look):

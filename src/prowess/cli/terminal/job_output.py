@@ -14,12 +14,13 @@ import msgspec
 from rich.cells import set_cell_size
 
 from prowess.cli.terminal.out import console
-from prowess.text.display import escape_line, escape_text
+from prowess.text.display import escape_line, escape_text, join_some
 
 if TYPE_CHECKING:
     from prowess.agent.events import Event
     from prowess.agent.jobs.values import Job, Question, WorkerInfo
 
+_MOST_IDS = 3
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
@@ -32,6 +33,17 @@ def render_jobs(jobs: Iterable[Job]) -> Iterator[str]:
         yield f"{indent}{job.id}  {job.state:<9} {_render_age(now - job.created):>4}  {what}"
 
 
+def render_blocked(jobs: Iterable[Job]) -> Iterator[str]:
+    """A line for each reason why queued jobs are not begun, with the first of those jobs."""
+    by_reason: dict[tuple[str, str], list[str]] = {}
+    for job in jobs:
+        if job.blocked:
+            by_reason.setdefault((job.queue, job.blocked), []).append(job.id)
+    for (queue, reason), ids in by_reason.items():
+        shown = join_some(ids, _MOST_IDS)
+        yield f"Queued in {escape_line(queue)}, but {escape_line(reason)}: {shown}."
+
+
 def render_job(job: Job, parts: Sequence[Job]) -> Iterator[str]:
     """All about a job and its parts."""
     yield f"{job.id}  {job.state}"
@@ -42,6 +54,7 @@ def render_job(job: Job, parts: Sequence[Job]) -> Iterator[str]:
         ("session", job.session),
         ("reason", job.reason),
         ("note", job.note),
+        ("blocked", job.blocked),
     )
     for name, value in rows:
         if value:
