@@ -21,10 +21,15 @@ _WRAPPER_WORD = re.compile(r"-.*|[0-9.]+[smhd]?|[A-Za-z_][A-Za-z0-9_]*=.*", re.D
 def runs_code(words: Sequence[str | None]) -> bool:
     """Whether a shell among these words would run a value (None) as its script, or its input.
 
-    Values after the script are fine: `bash build.sh VALUE`, `sh -c 'echo "$1"' sh VALUE`.
+    A shell must be followed by its script, wherever it is: which programs start another one, as
+    `env` and `sudo` do, nobody can list. Values after the script are fine: `bash build.sh VALUE`,
+    `sh -c 'echo "$1"' sh VALUE`.
     """
+    shells = _find_shells(words)
+    # The word after a script is the name that the script gets, which is often that of a shell.
+    names = [_find_script(words, shell) + 1 for shell in shells if _takes_code(words, shell)]
     # Each counts: in `docker run bash sh -c VALUE` the first is the name of an image.
-    return any(_runs_value(words, shell) for shell in _find_shells(words))
+    return any(_runs_value(words, shell) for shell in shells if shell not in names)
 
 
 def _find_shells(words: Sequence[str | None]) -> list[int]:
@@ -35,32 +40,33 @@ def _find_shells(words: Sequence[str | None]) -> list[int]:
 
 def _runs_value(words: Sequence[str | None], shell: int) -> bool:
     """Whether the shell at this place would run a value, or its input."""
-    options, rest = _split_options(words[shell + 1 :])
-    has_script = len(rest) > 0
-    is_code = any(map(_CODE_OPTION.fullmatch, options))
-    gets_value = has_script and rest[0] is None
-    if shell > 0:
-        # Behind another program the word need not be a shell; with `-c` it is taken for one. And
-        # `xargs` puts words after the last one.
-        return is_code and (gets_value or not has_script)
-    if gets_value:
-        return True
-    # Without a script, or with `-s`, a shell runs what it reads.
-    reads_input = not has_script or any(map(_INPUT_OPTION.fullmatch, options))
-    return reads_input and not is_code
+    script = _find_script(words, shell)
+    takes_code = _takes_code(words, shell)
+    if script == len(words):
+        # It runs what it reads, or what a program such as `xargs` puts after the last word.
+        return not takes_code or shell > 0
+    reads_input = any(map(_INPUT_OPTION.fullmatch, _list_options(words, shell)))
+    return words[script] is None or (reads_input and not takes_code)
 
 
-def _split_options(words: Sequence[str | None]) -> tuple[list[str], Sequence[str | None]]:
-    """The options of a shell, and the words after them; `-o` takes a name along."""
-    options: list[str] = []
-    at = 0
+def _takes_code(words: Sequence[str | None], shell: int) -> bool:
+    return any(map(_CODE_OPTION.fullmatch, _list_options(words, shell)))
+
+
+def _list_options(words: Sequence[str | None], shell: int) -> list[str]:
+    """The words between a shell and its script; a value ends them."""
+    return [word or "" for word in words[shell + 1 : _find_script(words, shell)]]
+
+
+def _find_script(words: Sequence[str | None], shell: int) -> int:
+    """Where the script of a shell is, or would be, after its options; `-o` takes a name along."""
+    at = shell + 1
     while at < len(words):
         option = words[at] or ""
         if option[:1] not in ("-", "+"):
             break
-        options.append(option)
         at += 2 if _NAMED_OPTION.fullmatch(option) else 1
-    return options, words[at:]
+    return min(at, len(words))
 
 
 def unwrap(words: tuple[str, ...]) -> list[tuple[str, ...]]:

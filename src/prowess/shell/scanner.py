@@ -241,29 +241,38 @@ class BashScanner:
     # What a script with arguments may do
 
     def _keep(self, word: ScannedWord) -> None:
-        name = word.assigns
-        self.kept.add(name)
-        if is_read_by_programs(name) or SHELL_VARIABLES.fullmatch(name):
+        self.kept.add(word.assigns)
+        self._check_assigned(word)
+
+    def _check_assigned(self, word: ScannedWord) -> None:
+        """A word such as `PATH=VALUE` may set a variable behind a program, too: `env`, `make`."""
+        assigned = _ASSIGNMENT.match(word.text)
+        name = assigned[1] if assigned is not None else ""
+        if name and (is_read_by_programs(name) or SHELL_VARIABLES.fullmatch(name)):
             why = f"an argument would be assigned to `{name}`, which is a special variable"
             self._refuse(why, word.start)
 
     def _check_command(self, words: list[ScannedWord]) -> None:
         head, *arguments = words
+        is_builtin = head.text in BUILTINS and head.is_literal
         if head.takes_value:
             self._refuse("an argument would decide which program runs", head.start)
         elif head.text == "for" and "quote" not in head.marks:
             self._check_no_value("for", arguments)
-        elif head.text in BUILTINS and head.is_literal:
+        elif is_builtin:
             self._check_builtin(head.text, arguments)
         else:
             self._check_program(head)
         for word in _list_taking(arguments):
+            self._check_assigned(word)
             if "split" in word.marks:
                 why = f"bash would split `{word.text}` into words; put it in double quotes"
                 self._refuse(why, word.start)
             if "brace" in word.marks:
                 self._refuse("bash would expand `{…}` into several words; quote it", word.start)
-        self._check_shells(words)
+        # A builtin starts no program, so that `command -v bash` is only a name.
+        if not is_builtin:
+            self._check_shells(words)
 
     def _check_program(self, head: ScannedWord) -> None:
         """The name of a program must be known, or be a path, because a path is never a builtin."""

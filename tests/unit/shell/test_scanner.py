@@ -138,6 +138,9 @@ def test_every_program_that_gets_a_value_is_listed_with_a_rule_that_allows_it() 
         "printf '%s\\0' $ARGUMENTS | xargs -0 -n 1 printf %s",
         "echo $((1 + 2)) > /dev/null; printf %s $ARGUMENTS",
         "command -v printf > /dev/null && printf %s $ARGUMENTS",
+        "command -v bash > /dev/null && printf %s $ARGUMENTS",
+        "env X=$ARGUMENTS sh -c 'printf %s \"$X\"'",
+        "timeout 5 sh -c 'printf %s \"$1\"' sh $ARGUMENTS",
     ],
 )
 def test_a_real_bash_passes_the_value_on_unchanged(source: str) -> None:
@@ -185,6 +188,16 @@ def no_ordinary(name: str) -> str:
         ("ev?l $0", PLAINLY),
         ("$(echo eval)/x $0", PLAINLY),
         (r"\$1/x $0", PLAINLY),
+        # A second shell, wherever it is named
+        ("sudo bash $0", CODE),
+        ("echo $0 | env bash", CODE),
+        ("env fish --command $0", CODE),
+        ("env fish --command=$0", CODE),
+        ("which bash; echo $0", CODE),
+        # A special variable, whoever sets it
+        ("env LD_PRELOAD=$0 ls", no_ordinary("LD_PRELOAD")),
+        ("sudo -E PATH=$0 ls", no_ordinary("PATH")),
+        ("make BASH_ENV=\"$0\"", no_ordinary("BASH_ENV")),
         # What is part of the shell
         ("eval echo $0", is_part("eval")),
         (r"\eval echo $0", is_part("eval")),
@@ -460,7 +473,13 @@ def test_the_last_command_is_known_because_its_exit_code_is_that_of_the_script(
         (["sh", "-c", 'echo "$1"', "sh", None], False),
         (["bash", "-x", "run.sh", "-c", "x", None], False),
         (["bash", "run.sh", None], False),
-        (["grep", "bash", None], False),
+        (["grep", "bash", None], True),
+        (["env", "bash", None], True),
+        (["sudo", "bash"], True),
+        (["env", "fish", "--command", None], True),
+        (["xargs", "sh", "-c"], True),
+        (["timeout", "5", "bash", "run.sh", None], False),
+        (["grep", "bashful", None], False),
         (["prog", "-c", None], False),
         (["docker", "run", "alpine", "sh", "-c", None], True),
         (["docker", "run", "bash", "bash", "-c", None], True),
