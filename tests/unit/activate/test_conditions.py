@@ -275,8 +275,8 @@ def test_what_git_ignores_is_passed_over_on_windows_too() -> None:
     files = WindowsFiles({f"C:/p/{folder}/{skill}": "" for folder in folders} | rules)
 
     def qualify(path: str) -> list[str]:
-        where = {"cwd": "C:\\p\\work", "repository": "C:\\p", "platform": "win32"}
-        return [root.qualifier for root in look(path, files, **where).roots]
+        found = look(path, files, cwd="C:\\p\\work", repository="C:\\p", platform="win32")
+        return [root.qualifier for root in found.roots]
 
     assert qualify("C:\\p\\work\\a\\x.py") == ["a"]
     assert qualify("C:\\p\\work\\build\\x.py") == []
