@@ -122,7 +122,7 @@ CODES: dict[str, Code] = {
     ),
     "source-digest-mismatch": _error(
         "A fetched file is not the one that the index describes.",
-        "Try again later; if it stays, report it to the owner of the server.",
+        "Try again later; if it keeps happening, report it to the owner of the server.",
     ),
     "source-entry-invalid": _warning(
         "A source describes a skill that cannot be used.", "Report it to the owner."
@@ -159,15 +159,15 @@ CODES: dict[str, Code] = {
         "Run `prowess sources refresh` to try again.",
     ),
     "source-paused": _warning(
-        "A source that failed a short time ago was not asked again.",
+        "A source that failed recently was not tried again.",
         "Run `prowess sources refresh` to try again now.",
     ),
     "source-offline": _warning(
-        "Nothing was fetched from a source before, and none is asked offline.",
+        "A source was never fetched, and nothing is fetched offline.",
         "Run `prowess sources refresh` without `--offline`.",
     ),
     "source-untrusted": _warning(
-        "A project that is not trusted names a source, which is not asked.",
+        "A project that is not trusted names a source, so nothing is fetched from it.",
         "Run `prowess trust` if you trust the project, or add the source to your own prowess.toml.",
     ),
     "install-lfs-pointer": _warning(
@@ -460,7 +460,7 @@ CODES: dict[str, Code] = {
         "Shorten the body, or let the model load the skill when it needs it.",
     ),
     "refresh-failed": _warning(
-        "Changed skills could not be read again; those of the last scan stay.",
+        "Changed skills could not be read again; those of the last scan are used.",
         "Fix what the message says; the next request tries again.",
     ),
     "always-unreadable": _warning(

@@ -174,7 +174,7 @@ class Composition:
             self._add_files(Files(source, name=name))
         else:
             raise UsageError(
-                f"{source!r:.100} is no source of skills; give a Folder, a Package, Files, a"
+                f"{source!r:.100} is not a source of skills; give a Folder, a Package, Files, a"
                 " function that returns files, or an object with `find` and `read`."
             )
 

@@ -229,7 +229,7 @@ def test_a_switch_that_does_not_exist_is_reported_and_changes_nothing(terminal, 
         "/plugin one maybe",
         options=("--model", model),
     )
-    assert "“sometimes” is not a switch: on, name-only, user-only, off are." in answer.err
+    assert "“sometimes” is not one of on, name-only, user-only, off." in answer.err
     assert re.search(r"\n1 of \d+ skills match “tides tables”", answer.out)
     assert "“one maybe” is not understood. Write `/plugin NAME on|off`." in answer.err
     assert not (terminal.project / "prowess.toml").exists()

@@ -116,7 +116,7 @@ def test_a_conversation_from_start_to_leave_and_on(terminal, chat):
 
     again = chat("--model", model, "--resume", id)
     again.wait_for(
-        f"Going on after 1 turn of the session {id}.",
+        f"Continuing after 1 turn of the session {id}.",
         "› how many lines has a.txt? 有几行？",
         "It has two lines, 高度以米为单位。",
     )
@@ -234,7 +234,7 @@ def test_approvals_show_the_exact_command_or_change(terminal, chat):
     screen.wait_for("-two", "+2", "Allow? y: yes · n: no · or type what to do instead")
     # A change of a file is never allowed for good.
     screen.type("a", "Enter")
-    screen.wait_for("Every change of a file is asked about: y or n.")
+    screen.wait_for("Each change to a file needs its own answer: y or n.")
     screen.press("C-u")
     screen.type("y", "Enter")
     # A long command is indented in all its lines.

@@ -49,7 +49,7 @@ def test_skills_on_which_all_agree_that_read_them_come_by_folder(terminal):
         "  not read by  claude-code\n"
         "  nor by       gemini (the host does not trust the working folder)\n"
         "\n"
-        "Hosts that read a skill agree on it; 2 of 2 are just not looked for by some.\n",
+        "Hosts that read a skill agree on it; 2 of 2 are simply not read by some.\n",
         "",
     )
 
@@ -63,7 +63,7 @@ def test_a_file_that_one_host_drops_comes_first_even_if_no_other_reads_it(termin
         "  ! invalid   copilot\n"
         "              The header cannot be parsed"
     )
-    assert "1 of 2 skills is treated differently by hosts that read it; 1 is just" in answer.out
+    assert "1 of 2 skills is treated differently by hosts that read it; 1 is simply" in answer.out
 
 
 def test_hosts_can_be_named_with_their_edition_and_equal_answers_left_out(terminal):

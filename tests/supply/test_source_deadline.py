@@ -176,7 +176,7 @@ def test_a_busy_machine_is_remembered_too_but_not_for_long(
     skills.reload()
     (finding,) = skills.snapshot.diagnostics
     assert finding.code == "source-paused"
-    assert "second" in finding.message.rpartition("for another")[2]
+    assert "second" in finding.message.rpartition("not tried again for")[2]
     skills.project.close()
 
 

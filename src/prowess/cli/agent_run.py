@@ -93,22 +93,24 @@ _POSITIVE = click.IntRange(min=1)
 _AMOUNT = _Amount(min=0, min_open=True)
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "model": click.option("--model", metavar="NAME", help="provider:name, or script:FILE."),
-    "max_turns": click.option("--max-turns", type=_POSITIVE, help="Most requests to the model."),
-    "max_cost": click.option(
-        "--max-cost", type=_AMOUNT, help="Most US dollars, where prices are known."
+    "max_turns": click.option(
+        "--max-turns", type=_POSITIVE, help="Stop after this many requests to the model."
     ),
-    "max_time": click.option("--max-time", type=_AMOUNT, help="Most seconds."),
+    "max_cost": click.option(
+        "--max-cost", type=_AMOUNT, help="Stop at this cost in US dollars, if prices are known."
+    ),
+    "max_time": click.option("--max-time", type=_AMOUNT, help="Stop after this many seconds."),
     "read_only": click.option("--read-only", is_flag=True, help="Change nothing in the project."),
-    "output": click.option("--output", metavar="FILE", help="Write the final answer to FILE, too."),
+    "output": click.option("--output", metavar="FILE", help="Also write the final answer to FILE."),
     "record": click.option("--record", metavar="FILE", help="Write a script that replays the run."),
-    "go_on": click.option("--continue", "go_on", is_flag=True, help="Go on with the last session."),
-    "resume": click.option("--resume", metavar="ID", help="Go on with this session."),
+    "go_on": click.option("--continue", "go_on", is_flag=True, help="Continue the last session."),
+    "resume": click.option("--resume", metavar="ID", help="Continue this session."),
     "input": click.option(
         "--input",
         type=click.Choice(["jsonl"]),
-        help='Read more messages from stdin, a line each: {"text": "…"}.',
+        help='Read more messages from stdin, one per line: {"text": "…"}.',
     ),
-    "fork": click.option("--fork", is_flag=True, help="Go on as a new session."),
+    "fork": click.option("--fork", is_flag=True, help="Continue in a copy of the session."),
 }
 
 
@@ -202,7 +204,7 @@ def find_session(skills: Skills, options: RunOptions) -> SavedSession | None:
         return None
     latest = list_sessions(skills.facts, cwd=skills.cwd, most=1, with_jobs=False)
     if not latest:
-        raise UsageError("There is no session to go on with in this folder.")
+        raise UsageError("There is no session to continue in this folder.")
     return latest[0]
 
 

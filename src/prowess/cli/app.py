@@ -55,7 +55,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "read": ("read", "Print what a skill:// URL points to."),
         "cost": ("cost", "Show how many tokens skills cost, per request and when used."),
         "check": ("check", "Show every problem with the skills here."),
-        "compare": ("compare", "Show what hosts make of the same skills."),
+        "compare": ("compare", "Compare how hosts treat the same skills."),
         "context": ("context", "Show the context files (AGENTS.md and similar) that apply here."),
         "usage": ("usage", "Show how often skills were offered and used."),
     },

@@ -8,7 +8,7 @@ from prowess.reports.html_page import make_safe, render_html
 from prowess.text.display import count_words, shorten_path
 from prowess.version import VERSION
 
-_TITLE = "What hosts make of the same skills"
+_TITLE = "How hosts treat the same skills"
 _STYLE = """\
 :root {
   color-scheme: light dark; --ground: #fff; --card: #f6f7f9; --ink: #1b1f24; --soft: #5b6470;
@@ -107,7 +107,7 @@ _MARKS: dict[State, str] = {
 # Sorted by the first column, the skills that hosts treat differently come first.
 _AGREEMENT_WORDS = {
     Agreement.DIFFERENT: "treated differently",
-    Agreement.NOT_READ: "not looked for by some",
+    Agreement.NOT_READ: "not read by some",
     Agreement.SAME: "the same everywhere",
 }
 

@@ -242,7 +242,7 @@ def _find_file_problem(files: Mapping[str, str]) -> str | None:
         return f"{collision[0]!r} and {collision[1]!r} differ only by case"
     blocked = list_blocked(files)
     if blocked:
-        return f"{blocked[0][:100]!r} is a file and a folder"
+        return f"{blocked[0][:100]!r} is both a file and a folder"
     return None
 
 

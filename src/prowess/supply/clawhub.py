@@ -212,7 +212,7 @@ class Registry:
         try:
             return msgspec.json.decode(body, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            message = f"{address} does not answer as ClawHub does ({error})"
+            message = f"{address} does not answer like ClawHub ({error})"
             raise RegistryError(message) from error
 
 

@@ -229,7 +229,9 @@ def _check_nesting(paths: list[str]) -> None:
     """Raise where one path is both a file and the folder of another file."""
     both = list_blocked(paths)
     if both:
-        raise _RefusedEntry("source-entry-invalid", f"{min(both)[:100]!r} is a file and a folder")
+        raise _RefusedEntry(
+            "source-entry-invalid", f"{min(both)[:100]!r} is both a file and a folder"
+        )
 
 
 def _parse_file(listed: Any, name: str, url: str) -> RemoteFile:

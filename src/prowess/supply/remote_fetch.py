@@ -309,7 +309,7 @@ class _SourceFetch:
                 is_needed = entry.is_whole or file.path == SKILL_FILE
                 if is_needed or error.code == "source-timeout":
                     raise
-                message = f"The skill “{entry.name}” lacks a file: {error.message}."
+                message = f"The skill “{entry.name}” is missing a file: {error.message}."
                 missing.append(diagnose("source-file-missing", message, file=self._url))
         return files, missing
 
@@ -320,7 +320,7 @@ class _SourceFetch:
         if kept is not None:
             files = self._cache.load_files(entry.name, kept.files, MOST_SKILL_BYTES)
         # A server that is half broken must not take away skills that worked yesterday.
-        effect = "is missing" if files is None else "stays as it was"
+        effect = "is missing" if files is None else "was not updated"
         message = f"The skill “{entry.name}” {effect}: {error.message}."
         finding = diagnose(error.code, message, file=self._url)
         version = kept.version if kept is not None else None
@@ -354,7 +354,7 @@ def _check_skill(entry: RemoteEntry, files: Files) -> None:
         raise FetchError("source-too-large", f"it has more than {MOST_SKILL_BYTES:,} bytes")
     blocked = list_blocked(files)
     if blocked:
-        message = f"{blocked[0][:100]!r} in it is a file and a folder"
+        message = f"{blocked[0][:100]!r} in it is both a file and a folder"
         raise FetchError("source-archive-invalid", message)
     if entry.digest is not None and entry.digest != _digest_files(files):
         message = "its files do not have the digest that the index gives the skill"

@@ -206,7 +206,7 @@ class _Sync:
             return ()
         waiting = render_age(self._earlier.retry_at - self._now)
         message = (
-            f"“{self._index.name}” is not asked for another {waiting}, because it failed:"
+            f"“{self._index.name}” failed, and is not tried again for {waiting}:"
             f" {self._earlier.message}"
         )
         return (self._report("source-paused", message), *self._report_stale())

@@ -29,7 +29,7 @@ def add_source(name: str, url: str, *, facts: Facts | None = None) -> str:
     own = _OwnSettings(facts or current_facts())
     before = own.load()
     if name in before:
-        raise UsageError(f"There is a source “{name}” already, with the URL {before[name].url}.")
+        raise UsageError(f"There is already a source “{name}”, with the URL {before[name].url}.")
     try:
         # The same check as at a fetch, so that nothing is added that could never be asked.
         check_url(url, find_private_hosts(ConfiguredIndex(name=name, url=url)))

@@ -257,7 +257,7 @@ LIES: dict[str, tuple[Lie, str]] = {
         lambda hub: hub.publish("1.0.0", release={"security": {"status": "malicious"}}),
         "is malicious",
     ),
-    "another shape": (lambda hub: hub.publish("1.0.0", skill=7), "does not answer as ClawHub"),
+    "another shape": (lambda hub: hub.publish("1.0.0", skill=7), "does not answer like ClawHub"),
     "no skill": (lambda hub: hub.publish("1.0.0", skill=None), "there is no skill “alpha”"),
 }
 ANSWERS: dict[str, tuple[str, int | Callable[[BaseHTTPRequestHandler], None], str]] = {

@@ -372,7 +372,7 @@ def test_a_skill_that_its_author_renamed_or_removed_does_not_stop_the_others(
     assert answer.code == 0
     source = f"file://{folder}"
     notes = {
-        "renamed": f"alpha was renamed: {source} has “gamma” in its place. It stays as it is;"
+        "renamed": f"alpha was renamed: {source} has “gamma” instead. It stays as it is;"
         " install it under its new name and remove this one.\n",
         "removed": f"alpha is gone: {source} no longer has “alpha”. It stays installed;"
         " `prowess remove` removes it.\n",

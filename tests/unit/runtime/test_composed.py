@@ -204,7 +204,7 @@ def test_an_object_of_ones_own_is_a_source() -> None:
 
 @pytest.mark.parametrize("wrong", ["a/path", Path("a/path"), None, 7, {"a/SKILL.md": ""}])
 def test_anything_else_is_refused(wrong: Any) -> None:
-    with pytest.raises(UsageError, match="is no source of skills"):
+    with pytest.raises(UsageError, match="is not a source of skills"):
         Skills.of(wrong)
 
 

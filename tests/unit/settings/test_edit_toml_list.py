@@ -86,5 +86,5 @@ def test_what_is_not_a_list_gets_no_entry():
 
 @pytest.mark.parametrize("text", ["t = 1\n", "t = []\n", "[[t]]\na = 1\n"])
 def test_a_list_below_what_is_no_table_gets_no_entry(text):
-    with pytest.raises(ProwessError, match=r"`t\.a` can.t be set: a key above it is no table"):
+    with pytest.raises(ProwessError, match=r"`t\.a` can.t be set: a key above it is not a table"):
         add_entry(text, ("t", "a"), "2")

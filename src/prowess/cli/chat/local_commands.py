@@ -52,7 +52,7 @@ COMMANDS: dict[str, LocalCommand] = {
         choices=("allow", "ask", "deny"),
     ),
     "plugin": LocalCommand("List the plugins, and switch them.", "plugin", "[NAME on|off]"),
-    "quit": LocalCommand("Leave. The session is kept.", "quit"),
+    "quit": LocalCommand("Quit. The session is kept.", "quit"),
 }
 ALIASES = {"exit": "quit", "new": "clear", "?": "help"}
 

@@ -12,7 +12,7 @@ from prowess.text.display import count_words
 def list_recap(saved: SavedSession) -> Iterator[tuple[Literal["note", "typed", "answer"], str]]:
     """The lines to begin with."""
     turns = count_words(len(saved.turns), "turn")
-    yield "note", f"Going on after {turns} of the session {saved.header.id}."
+    yield "note", f"Continuing after {turns} of the session {saved.header.id}."
     if not saved.turns:
         return
     last = saved.turns[-1]

@@ -330,7 +330,7 @@ class ChatScreen:
 
     def _answer_question(self, question: ChatQuestion, text: str) -> None:
         if not question.reply(text) and text.strip():
-            self._hint = "Every change of a file is asked about: y or n."
+            self._hint = "Each change to a file needs its own answer: y or n."
 
     def _interrupt(self) -> None:
         if self.line.complete_state is not None:

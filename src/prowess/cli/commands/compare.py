@@ -61,11 +61,11 @@ def command(
     bare: bool,
     as_json: bool,
 ) -> int:
-    """Show what hosts make of the same skills.
+    """Compare how hosts treat the same skills.
 
-    First come the skills that hosts treat differently although they look at them, with the reason
-    of each that drops one; then those that some hosts just don't look for. A skill that some hosts
-    name by its header and others by its folder has both names.
+    Lists first the skills that hosts read but treat differently, with the reason of each host that
+    drops one; then those that some hosts simply don't read. A skill that some hosts name by its
+    header and others by its folder has both names.
     """
     with Progress() as progress:
 
@@ -149,7 +149,7 @@ def _summarize(compared: HostComparison) -> str:
     if not unread:
         return f"All hosts agree on {total}."
     count = f"{unread:,} of {len(agreements):,}"
-    return f"Hosts that read a skill agree on it; {count} {are} just not looked for by some."
+    return f"Hosts that read a skill agree on it; {count} {are} simply not read by some."
 
 
 def _summarize_different(number: int, total: str) -> str:
@@ -158,7 +158,7 @@ def _summarize_different(number: int, total: str) -> str:
 
 
 def _summarize_unread(number: int, are: str) -> str:
-    return f"; {number:,} {are} just not looked for by some" if number else ""
+    return f"; {number:,} {are} simply not read by some" if number else ""
 
 
 # Skills that hosts treat differently

@@ -29,7 +29,7 @@ def command(host: str, as_json: bool) -> int:
 
     Creates prowess.toml, with every setting explained and commented out, and a folder for skills:
     .agents/skills, which most agents read, or with --host the first project folder that the host
-    reads. What exists already is left unchanged.
+    reads. What already exists is left unchanged.
     """
     skills = open_skills(host)
     setup = plan_setup(skills)

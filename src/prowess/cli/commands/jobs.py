@@ -49,8 +49,8 @@ _id_argument = click.argument("id")
 def command(ctx: click.Context, every: bool, as_json: bool) -> int:
     """List jobs, and show, cancel, retry or approve one.
 
-    A job is work that goes on when the terminal is closed; `prowess worker` runs it. Jobs are kept
-    in your state folder, or in the PostgreSQL database of `[jobs]` in your own prowess.toml.
+    A job is work that continues after the terminal is closed; `prowess worker` runs it. Jobs are
+    kept in your state folder, or in the PostgreSQL database of `[jobs]` in your own prowess.toml.
     """
     if ctx.invoked_subcommand is not None:
         return Exit.OK
@@ -185,7 +185,7 @@ def cancel(id: str, as_json: bool) -> int:
 @hidden_host
 @json_option
 def retry(id: str, as_json: bool) -> int:
-    """Let a job that failed or was cancelled go on where it was."""
+    """Continue a job that failed or was cancelled where it stopped."""
     with open_jobs() as jobs:
         job = jobs.retry(id)
         # The worker ends when there is nothing to do, so there may be none by now.

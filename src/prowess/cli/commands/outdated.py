@@ -26,7 +26,7 @@ def command(
 ) -> int:
     """Show which installed skills have a newer version.
 
-    Asks every source again; nothing is changed. A source that fails is listed with the reason.
+    Checks every source; nothing is changed. A source that fails is listed with the reason.
     """
     skills, place = open_place(host, user=user)
     entries = select_entries(place.open_lock().load(), names, skills)

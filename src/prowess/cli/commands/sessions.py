@@ -25,8 +25,8 @@ from prowess.text.display import count_words, escape_line
 def command(every: bool, host: str | None, as_json: bool) -> int:
     """List the sessions of `prowess run` and `prowess chat` in this folder, newest first.
 
-    `prowess run --continue` goes on with the newest one that is not a job's, `prowess run --resume
-    ID` with any; so does `prowess chat`.
+    `prowess run --continue` continues the newest one that is not a job's, and `prowess run --resume
+    ID` any of them. `prowess chat` takes the same options.
     """
     from prowess.agent.session_file import list_sessions
 

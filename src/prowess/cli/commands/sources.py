@@ -89,9 +89,9 @@ def _check_arguments(action: str | None, name: str | None, url: str | None) -> N
     least, most, usage = _ARGUMENTS[action]
     given = (name is not None) + (url is not None)
     if given < least:
-        raise UsageError(f"Something is missing: `prowess sources {usage}`.")
+        raise UsageError(f"Missing argument; the usage is `prowess sources {usage}`.")
     if given > most:
-        raise UsageError(f"“{url or name}” is one argument too many.")
+        raise UsageError(f"Unexpected argument “{url or name}”.")
 
 
 def _refresh(name: str | None, host: str, *, show_all: bool, as_json: bool) -> int:

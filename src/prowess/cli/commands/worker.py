@@ -18,16 +18,16 @@ from prowess.text.display import escape_line
 
 
 @click.command("worker")
-@click.option("--queue", "queues", multiple=True, metavar="NAME", help="Serve this queue, too.")
+@click.option("--queue", "queues", multiple=True, metavar="NAME", help="Also serve this queue.")
 @click.option("--until-idle", is_flag=True, help="Stop when no job and no schedule is left.")
-@click.option("--detach", is_flag=True, help="Run in the background, until it is stopped.")
+@click.option("--detach", is_flag=True, help="Run in the background until it is stopped.")
 @click.option(
     "--lease",
     type=click.FloatRange(min=1),
     default=LEASE_SECONDS,
     show_default=True,
     metavar="SECONDS",
-    help="Take over from workers that were silent for so long.",
+    help="Take over from workers that have been silent for this long.",
 )
 @hidden_host
 @json_option
@@ -92,5 +92,5 @@ def _detach(
 def _end_at_once(reason: str) -> None:
     """End without finishing anything: others do the work of this process now."""
     # Neither buffers nor `atexit`: whatever runs at a regular end could still write results.
-    os.write(2, f"prowess: {reason}. This worker ends.\n".encode("utf-8", "backslashreplace"))
+    os.write(2, f"prowess: {reason}. Stopping this worker.\n".encode("utf-8", "backslashreplace"))
     os._exit(Exit.MACHINE)

@@ -97,7 +97,7 @@ def _check_tables(data: Any, path: Path, file: str) -> None:
         data = data[key]
         if not isinstance(data, dict):
             dotted = ".".join(path)
-            raise ProwessError(f"{file}: `{dotted}` can't be set: a key above it is no table.")
+            raise ProwessError(f"{file}: `{dotted}` can't be set: a key above it is not a table.")
 
 
 def _has_same_type(proposal: str, wanted: dict[str, Any], path: Path) -> bool:

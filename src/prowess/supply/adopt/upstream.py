@@ -58,7 +58,7 @@ def ask_source(
         # The files are here and can be locked; only `sync` on another machine needs the source.
         return Upstream(state="failed", problem=str(error))
     if skill is None:
-        return Upstream(state="gone", problem=f"{entry.source} has no “{entry.name}” now")
+        return Upstream(state="gone", problem=f"{entry.source} no longer has “{entry.name}”")
     if skill.tree.digest == entry.tree:
         return Upstream(state="same", skill=skill, is_unedited=True)
     is_unedited = _is_unedited(folder, tree, skill)

@@ -63,7 +63,7 @@ def apply_plan(
                 save_backup(place, target.folder)
             own = merged_folders.get(target.target)
             if not write_target(target.folder, entry, store, own=own):
-                cause = "the store has lost the files; run `prowess sync`"
+                cause = "its files are missing from the store; run `prowess sync`"
                 raise MachineError("write", target.folder, cause)
     return tuple(entries)
 

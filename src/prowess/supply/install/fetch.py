@@ -201,7 +201,7 @@ def find_path_problem(paths: Iterable[str]) -> str | None:
         return f"{collision[0][:200]!r} and {collision[1][:200]!r} differ only by case"
     blocked = list_blocked(listed)
     if blocked:
-        return f"{blocked[0][:200]!r} is a file and a folder"
+        return f"{blocked[0][:200]!r} is both a file and a folder"
     return None
 
 

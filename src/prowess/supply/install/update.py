@@ -132,7 +132,7 @@ def _find_update(installer: Installer, entry: LockedSkill, *, is_shared: bool) -
         return Update(entry=entry, version=version)
     if skill.name != entry.name:
         # Another name may replace another skill, so nobody gets it without having asked for it.
-        problem = f"{entry.source} has “{skill.name}” in its place"
+        problem = f"{entry.source} has “{skill.name}” instead"
         version = _describe(entry, state="renamed", problem=problem)
         return Update(entry=entry, version=version)
     # The commit may be new although the files of this skill are not.

@@ -99,25 +99,25 @@ class SkillEntry(msgspec.Struct, frozen=True):
 def parse_entry(data: Any) -> SkillEntry:
     """An entry of a list. Raises `EntryError` with what is wrong."""
     if not isinstance(data, Mapping):
-        raise EntryError("it is no object")
+        raise EntryError("it is not an object")
     uri = _parse_skill_uri(data.get("uri"))
     frontmatter = data.get("frontmatter")
     if not isinstance(frontmatter, Mapping):
-        raise EntryError("its `frontmatter` is no object")
+        raise EntryError("its `frontmatter` is not an object")
     if not all(isinstance(key, str) for key in frontmatter):
-        raise EntryError("its `frontmatter` is no object")
+        raise EntryError("its `frontmatter` is not an object")
     files = _parse_files(data.get("resources"), uri)
     entry = SkillEntry(uri, dict(frontmatter), files)
     # The address is what an approval shows and the name is what a user types; two that differ
     # would let one skill pass for another.
     if frontmatter.get("name") != entry.name:
-        raise EntryError(f"its address says “{entry.name[:64]}”, its `name` something else")
+        raise EntryError(f"its `uri` says “{entry.name[:64]}”, but its `name` is different")
     return entry
 
 
 def _parse_skill_uri(uri: Any) -> str:
     if not _is_uri(uri) or len(uri) > _MOST_URI:
-        raise EntryError("its `uri` is no address")
+        raise EntryError("its `uri` is not a URI")
     if not uri.endswith(f"/{_OWN_FILE}") or _leads_up(uri):
         raise EntryError(f"its `uri` does not end with /{_OWN_FILE}")
     return str(uri)
@@ -140,7 +140,9 @@ def check_prompt_name(name: str) -> None:
     if not name:
         raise EntryError("it has no name")
     if len(name) > MOST_PROMPT_NAME:
-        raise EntryError(f"its name has {len(name):,} characters; at most {MOST_PROMPT_NAME} count")
+        raise EntryError(
+            f"its name has {len(name):,} characters; at most {MOST_PROMPT_NAME} are allowed"
+        )
     # What is not printable includes all spaces but the plain one.
     if not name.isprintable() or not _NOT_IN_PROMPT_NAME.isdisjoint(name):
         raise EntryError("its name has spaces, slashes or control characters")
@@ -152,7 +154,7 @@ def _parse_files(data: Any, uri: str) -> dict[str, FileEntry] | None:
         return None
     # To Python a text is a sequence, too.
     if isinstance(data, str) or not isinstance(data, Sequence):
-        raise EntryError("its `resources` is no list")
+        raise EntryError("its `resources` is not a list")
     if len(data) > MOST_FILES:
         raise EntryError(f"it has {len(data):,} files; at most {MOST_FILES} are used")
     base = uri.removesuffix(_OWN_FILE)
@@ -162,7 +164,7 @@ def _parse_files(data: Any, uri: str) -> dict[str, FileEntry] | None:
         file = _parse_file(listed)
         # A file elsewhere could be one of another skill, which needs an approval of its own.
         if not file.uri.startswith(base):
-            raise EntryError("it lists a file outside of it")
+            raise EntryError("it lists a file outside its own folder")
         files[file.uri] = file
     # Then an approval would not cover the instructions themselves.
     if uri not in files:
@@ -175,7 +177,7 @@ def _parse_files(data: Any, uri: str) -> dict[str, FileEntry] | None:
 
 def _parse_file(data: Any) -> FileEntry:
     if not isinstance(data, Mapping):
-        raise EntryError("it lists a file that is no object")
+        raise EntryError("it lists a file that is not an object")
     uri, digest, size = data.get("uri"), data.get("digest"), data.get("size")
     has_uri = _is_uri(uri) and not _leads_up(str(uri))
     has_digest = isinstance(digest, str) and _DIGEST.fullmatch(digest)

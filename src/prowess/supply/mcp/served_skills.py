@@ -204,9 +204,7 @@ class AskedServer:
         server, earlier = self.server, self._earlier
         # An untrusted one is never started, so that is what is said about it in any case.
         if network.offline and server.is_trusted:
-            message = (
-                f"The MCP server “{server.name}” is not asked offline. Its skills are missing."
-            )
+            message = f"The MCP server “{server.name}” is not used offline. Its skills are missing."
             return _Failure("source-offline", message)
         if earlier is None or is_forced:
             return None
@@ -251,7 +249,7 @@ class AskedServer:
         try:
             self._memory.note_failure(code, message, pause=pause)
         except MachineError as trouble:
-            return f" That cannot be remembered: {trouble}"
+            return f" This failure could not be saved: {trouble}"
         return ""
 
 
@@ -265,7 +263,7 @@ def _make_key(server: McpServer) -> str:
 def _explain_pause(failure: str, seconds: float) -> str:
     from prowess.supply.remote_sync import render_age
 
-    return f"{failure.rstrip('.')}. It is not asked for another {render_age(seconds)}."
+    return f"{failure.rstrip('.')}. It is not tried again for {render_age(seconds)}."
 
 
 async def ask_lists(client: Any, *, wants_skills: bool, named: Sequence[str]) -> _Lists:

@@ -30,7 +30,7 @@ async def run(chat: Chat, arguments: str) -> None:
     snapshot = await run_in_thread(lambda is_cancelled: chat.skills.reload())
     rows = await run_in_thread(lambda is_cancelled: load_skill_rows(snapshot))
     if name and snapshot.claims(name.strip()) and not filter_rows(rows, arguments):
-        raise UsageError(f"“{word}” is not a switch: {', '.join(VISIBILITIES)} are.")
+        raise UsageError(f"“{word}” is not one of {', '.join(VISIBILITIES)}.")
     # Imported here: a pipe has no use for it.
     from prowess.cli.chat.skill_view import SkillView
 
