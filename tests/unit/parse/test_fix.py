@@ -120,3 +120,12 @@ def test_a_language_behind_the_fence_is_left_out(opening):
 def test_a_header_in_a_language_that_is_not_read_is_not_touched():
     text = "---js\nname: a: b\n---\nBody\n"
     assert fix_header(text, rules=PROWESS) == (text, ())
+
+
+@pytest.mark.parametrize("last", ["\t", "\x01", ""])
+def test_a_blank_line_before_the_fence_means_the_same_after_a_fix(last):
+    text = f"---\ndescription: a: b\nk: |+\n  x\n\n{last}\n---\nBody\n"
+    fixed, _ = fix_header(text, rules=PROWESS)
+    assert fixed != text
+    assert read(fixed).frontmatter == read(text).frontmatter
+    assert read(fixed, SPEC).frontmatter == {"description": "a: b", "k": "x\n\n"}

@@ -70,9 +70,6 @@ def _read_split(
 ) -> HeaderReading:
     """Parse the header between its fences, with the repairs the host makes."""
     header = split.text[split.start : split.end]
-    if header.endswith(("\n\n", "\r\n\r\n")):
-        # The line end before the closing fence is part of that.
-        header = header[:-1].removesuffix("\r")
     # Claude Code and omp take a header that they cannot read for an empty one.
     valid = rules.broken == "empty"
     severity = Severity.WARNING if valid else Severity.ERROR

@@ -139,7 +139,7 @@ def read_lines(lines: list[Line], rules: HeaderRules, limits: ScanLimits) -> Rep
     if rules.tabs == "spaces":
         # omp does so before it parses, also inside text.
         lines = [line._replace(text=line.text.replace("\t", "  ")) for line in lines]
-    text = plain_text(lines)
+    text = _join_before_fence(lines)
     parsed = as_written = _parse(text, rules, limits)
     diagnostics: list[Diagnostic] = []
     # Every repair gets two turns, because one can uncover what another one is for.
@@ -165,7 +165,7 @@ def read_lines(lines: list[Line], rules: HeaderRules, limits: ScanLimits) -> Rep
             break
         lines = repaired.lines
         diagnostics += repaired.diagnostics
-        text = plain_text(lines)
+        text = _join_before_fence(lines)
         parsed = _parse(text, rules, limits)
     if not _is_readable(parsed, rules):
         # What the author wrote counts and is explained, not what unsuccessful repairs made of it.
@@ -174,6 +174,14 @@ def read_lines(lines: list[Line], rules: HeaderRules, limits: ScanLimits) -> Rep
         parsed, lines, diagnostics = as_written, original, []
     diagnostics += [_report_tag(tag) for tag in parsed.tags]
     return RepairedHeader(parsed.value or {}, lines, None, diagnostics)
+
+
+def _join_before_fence(lines: list[Line]) -> str:
+    """The text as the parser gets it. After a blank line the line end before the closing fence is
+    part of the fence: a block that keeps its blank lines (`|+`) has one less.
+    """
+    text = plain_text(lines)
+    return text[:-1] if text.endswith("\n\n") else text
 
 
 def _choose_problem(
