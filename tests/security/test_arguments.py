@@ -65,7 +65,7 @@ def run(script: str, argument: str, box: Path, *, shell: str = "bash") -> list[l
     command = planned.commands[0]
     log = box / "log"
     env = {"PATH": f"{box / 'bin'}:{os.environ['PATH']}", "LOG": str(log), **command.env}
-    subprocess.run(command.argv, env=env, cwd=box / "work", capture_output=True, timeout=20)
+    subprocess.run(command.argv, env=env, cwd=box / "work", capture_output=True, timeout=120)
     assert list((box / "work").iterdir()) == [], "the shell evaluated the argument"
     calls = log.read_text().split("\n\0") if log.exists() else []
     return [call.split("\0")[:-1] for call in calls if call]

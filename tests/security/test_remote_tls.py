@@ -41,7 +41,7 @@ def server(certificate: Path) -> Iterator[RemoteServer]:
 def scan(workspace: Workspace, url: str) -> Snapshot:
     workspace.write(
         "home/.config/prowess/prowess.toml",
-        f'[sources.team]\nurl = "{url}/index.json"\n[network]\nseconds = 10\n',
+        f'[sources.team]\nurl = "{url}/index.json"\n[network]\nseconds = 120\n',
     )
     return workspace.scan(sources=open_sources())
 

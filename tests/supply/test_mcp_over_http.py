@@ -34,11 +34,11 @@ class HttpShop:
         self._open: list[Skills] = []
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self, mode: str, kind: str = "json", *, seconds: float = 20) -> None:
+    def start(self, mode: str, kind: str = "json", *, seconds: float = 120) -> None:
         command = [sys.executable, str(SERVER), mode, str(self.log), kind]
         self._process = subprocess.Popen(command)
         port = Path(f"{self.log}.port")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not port.exists() and time.monotonic() < deadline:
             time.sleep(0.02)
         url = f"http://127.0.0.1:{port.read_text(encoding='utf-8')}/mcp"
@@ -157,7 +157,7 @@ def test_an_answer_without_an_end_is_cut_off(shop: HttpShop) -> None:
     skill = next(one for one in shop.open().snapshot.skills if one.name == "shop:refunds")
     with pytest.raises(McpServerError):
         skill.load()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while "flood ended" not in shop.requests and time.monotonic() < deadline:
         time.sleep(0.05)
     assert "flood ended" in shop.requests

@@ -40,7 +40,9 @@ class Shop:
         self.log = workspace.root / "log"
         self._open: list[Skills] = []
 
-    def configure(self, mode: str, *, file: str = OWN, seconds: float = 20, more: str = "") -> None:
+    def configure(
+        self, mode: str, *, file: str = OWN, seconds: float = 120, more: str = ""
+    ) -> None:
         args = json.dumps([str(SERVER), mode, str(self.log)])
         text = f"[mcp.servers.shop]\ncommand = {json.dumps(sys.executable)}\nargs = {args}\n"
         self.workspace.write(file, f"{text}seconds = {seconds}\n{more}")
@@ -148,7 +150,7 @@ def test_prowess_lists_the_skills_of_servers_in_the_files_of_other_hosts(
     shop: Shop, file: str, keys: tuple[str, ...]
 ) -> None:
     args = [str(SERVER), "ok", str(shop.log)]
-    table: Any = {"shop": {"command": sys.executable, "args": args, "timeout": 20_000}}
+    table: Any = {"shop": {"command": sys.executable, "args": args, "timeout": 120_000}}
     for key in reversed(keys):
         table = {key: table}
     shop.workspace.write(file, json.dumps(table))
@@ -171,7 +173,7 @@ def test_a_server_in_a_projects_file_of_another_host_needs_trust(
 ) -> None:
     shop.workspace.git()
     server = {"command": sys.executable, "args": [str(SERVER), "ok", str(shop.log)]}
-    shop.workspace.write(file, json.dumps({key: {"shop": {**server, "timeout": 20_000}}}))
+    shop.workspace.write(file, json.dumps({key: {"shop": {**server, "timeout": 120_000}}}))
     shop.workspace.write(OWN, "")
     assert list_codes(shop.open()) == ["source-untrusted"]
     assert not shop.log.exists()
@@ -370,10 +372,15 @@ def test_an_endless_list_ends(shop: Shop) -> None:
 @pytest.mark.parametrize("mode", ["silent", "silent-list"])
 def test_a_silent_server_costs_its_time_once_and_only_its_own_skills(shop: Shop, mode: str) -> None:
     shop.workspace.skill("project/.agents/skills/local")
-    # Enough for a program to start on a busy machine, because starts are counted.
-    shop.configure(mode, seconds=4)
-    skills = shop.open(mode)
-    assert [one.name for one in skills.snapshot.skills] == ["local"]
+    # Enough for a program to start, because starts are counted; more on a busy machine.
+    for seconds in (2, 8, 32, 128):
+        # With another variable it is another server, of which nothing is remembered.
+        more = f'[mcp.servers.shop.env]\nTRY = "{seconds}"\n'
+        shop.configure(mode, seconds=seconds, more=more)
+        skills = shop.open(mode)
+        assert [one.name for one in skills.snapshot.skills] == ["local"]
+        if shop.log.exists():
+            break
     assert list_codes(skills) == ["source-unreachable"]
     assert shop.count_starts() == 1
     # Remembered on disk: neither this process nor another one pays again.
@@ -390,7 +397,7 @@ def test_a_paused_server_is_asked_when_its_configuration_changes_or_on_request(s
     assert list_codes(shop.open()) == ["source-unreachable"]
     assert list_codes(shop.open(refresh="other")) == ["source-paused"]
     assert list_codes(shop.open(refresh="shop")) == ["source-unreachable"]
-    shop.configure("ok", seconds=20)
+    shop.configure("ok")
     assert len(shop.open().snapshot.skills) == 3
 
 
@@ -412,20 +419,24 @@ def test_an_untrusted_server_is_asked_as_soon_as_it_is_trusted(shop: Shop) -> No
 
 
 def test_starting_and_asking_share_one_limit(shop: Shop) -> None:
-    server = McpServer(
-        name="shop", command=sys.executable, args=(str(SERVER), "slow", str(shop.log)), seconds=3
-    )
-    connections = McpConnections(shop.workspace.facts(), cwd=str(shop.workspace.root))
+    args = (str(SERVER), "slow", str(shop.log))
+    # It starts in more than 1.5 seconds: within the limit, except on a very busy machine.
+    for seconds in (3, 12, 48, 192):
+        server = McpServer(name="shop", command=sys.executable, args=args, seconds=seconds)
+        connections = McpConnections(shop.workspace.facts(), cwd=str(shop.workspace.root))
 
-    async def ask(client: Any) -> None:
-        await asyncio.sleep(2)
+        async def ask(client: Any, seconds: float = seconds) -> None:
+            # Within the limit, too, but not both together.
+            await asyncio.sleep(seconds - 1)
 
-    try:
-        # It starts in more than 1.5 seconds and answers in 2: within 3 each, but not together.
-        with pytest.raises(McpServerError, match="did not answer within 3 seconds"):
-            connections.begin_request(server, ask, seconds=3).result()
-    finally:
-        connections.close()
+        try:
+            with pytest.raises(McpServerError) as caught:
+                connections.begin_request(server, ask, seconds=seconds).result()
+        finally:
+            connections.close()
+        if "did not start" not in str(caught.value):
+            break
+    assert f"did not answer within {seconds} seconds" in str(caught.value)
 
 
 def test_a_server_that_dies_while_a_skill_is_read_is_an_error_of_that_read(shop: Shop) -> None:

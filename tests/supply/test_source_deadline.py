@@ -133,7 +133,7 @@ def endless_import(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     done = threading.Event()
 
     def wait(loaded: Any) -> None:
-        done.wait(60)
+        done.wait(600)
         loaded.set_result(None)
 
     monkeypatch.setattr(connections_module._ClientLibrary, "_import", staticmethod(wait))
@@ -144,7 +144,7 @@ def endless_import(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_the_limit_includes_loading_the_client(workspace: Workspace, endless_import: None) -> None:
     program = f"import os,time; open({str(workspace.root / 'pid')!r},'w').write(str(os.getpid()))"
     server = McpServer(
-        name="shop", command=sys.executable, args=("-c", f"{program}; time.sleep(60)")
+        name="shop", command=sys.executable, args=("-c", f"{program}; time.sleep(600)")
     )
     connections = McpConnections(workspace.facts(), cwd=str(workspace.root))
 
@@ -154,11 +154,11 @@ def test_the_limit_includes_loading_the_client(workspace: Workspace, endless_imp
     try:
         answer = connections.begin_request(server, ask, seconds=1)
         with pytest.raises(McpServerError, match="loading the MCP client took more than 1 second"):
-            answer.result(30)
+            answer.result(180)
     finally:
         began = time.monotonic()
         connections.close()
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 300
     pid = workspace.root / "pid"
     if pid.exists() and pid.read_text():
         # The program started meanwhile, and is gone.

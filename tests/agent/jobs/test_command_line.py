@@ -99,7 +99,7 @@ def test_a_skill_that_forks_into_the_background_outlives_the_terminal_as_a_job(
 
 @pytest.mark.slow
 def test_a_job_is_cancelled_and_retried(desk: Terminal) -> None:
-    model = script(desk, bash("echo go >> begun; sleep 30"), {"text": "Went on."})
+    model = script(desk, bash("echo go >> begun; sleep 300"), {"text": "Went on."})
     added = desk.json("jobs", "add", "Work", "--model", model, "--allow", "Bash")
     id = added["job"]
     wait_until((desk.project / "begun").exists)

@@ -32,7 +32,7 @@ class ServerDesk:
         self.log = desk.root / "log"
         self._process: subprocess.Popen[bytes] | None = None
 
-    def configure(self, mode: str = "ok", *, file: str = OWN, seconds: float = 30) -> None:
+    def configure(self, mode: str = "ok", *, file: str = OWN, seconds: float = 120) -> None:
         """Name a server in a settings file, which is a program."""
         args = json.dumps([str(SERVER), mode, str(self.log)])
         text = f"[mcp.servers.shop]\ncommand = {json.dumps(sys.executable)}\nargs = {args}\n"
@@ -42,7 +42,7 @@ class ServerDesk:
         """Start a server that speaks HTTP; its address."""
         self._process = subprocess.Popen([sys.executable, str(SERVER), mode, str(self.log), "json"])
         port = Path(f"{self.log}.port")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not (port.exists() and port.read_text()) and time.monotonic() < deadline:
             time.sleep(0.02)
         return f"http://127.0.0.1:{port.read_text(encoding='utf-8')}/mcp"
