@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
@@ -23,6 +22,7 @@ from prowess.activate.slash.dispatch import ToolReply
 from prowess.activate.slash.messages import Delivery, Key, Message, find_delivery
 from prowess.activate.slash.parser import Notice, Plain
 from prowess.agent.configuration import load_configuration
+from prowess.agent.event_stream import EventStream
 from prowess.agent.events import (
     VERSION,
     Event,
@@ -30,11 +30,9 @@ from prowess.agent.events import (
     MessageQueued,
     SessionStarted,
     TextDelta,
-    ThinkingDelta,
     TurnEnded,
     TurnStarted,
     Warned,
-    render_event,
 )
 from prowess.agent.hooks.prompts import PromptHooks
 from prowess.agent.hooks.skill_hooks import restore_hooks
@@ -67,7 +65,6 @@ from prowess.ports import Approver
 from prowess.runtime import Skills
 from prowess.telemetry import observe
 
-_LOG = logging.getLogger(__name__)
 USUAL_LIMITS = Limits()
 # How long a scan is new: programs that open a session and use it at once need no second one.
 _FRESH_SECONDS = 1.0
@@ -119,6 +116,7 @@ class Session:
         register_commands(skills, find_model=lambda: self.models.reusable_name)
         file = open_session_file(skills, resume, fork=fork, job=job) if keep else None
         self.id = file.header.id if file else f"unsaved-{time.time_ns():x}"
+        self._events = EventStream(self.id)
         self._transcript = Transcript(file, resume)
         self._is_resumed = resume is not None
         self._workers = Workers(
@@ -130,8 +128,8 @@ class Session:
             transcript=self._transcript,
             limits=limits,
             read_only=read_only,
-            emit=self._emit,
-            wait_until_shown=self._wait_until_shown,
+            emit=self._events.emit,
+            wait_until_shown=self._events.wait_until_shown,
             taken=taken,
             servers=servers,
             runner=jobs,
@@ -143,7 +141,6 @@ class Session:
         self._jobs = jobs
         self._queue = MessageQueue()
         self._main: Worker | None = None
-        self._events: asyncio.Queue[Event | None] | None = None
         self._started = False
         self._sync: asyncio.Runner | None = None
 
@@ -187,31 +184,23 @@ class Session:
         The session goes on, also on disk. `waiting_jobs` keep running, but do not report any more.
         Raises `UsageError` while a turn is running.
         """
-        if self._events is not None:
-            raise UsageError("The session is still working on a turn.")
+        self._check_idle()
         self._clear()
+
+    def _check_idle(self) -> None:
+        if self._events.is_open:
+            raise UsageError("The session is still working on a turn.")
 
     async def _stream_turn(self, text: str, work: _Work) -> AsyncGenerator[Event, None]:
         check_text(text)
-        if self._events is not None:
-            raise UsageError("The session is still working on a turn.")
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._events, self._workers.token = queue, CancellationToken()
+        self._check_idle()
+        self._workers.token = CancellationToken()
         self._workers.is_left = False
-        task = asyncio.create_task(self._run_turn(text, work))
-        task.add_done_callback(lambda _: queue.put_nowait(None))
-        try:
-            while (event := await queue.get()) is not None:
+        work_on_turn = partial(self._run_turn, text, work)
+        # Closed with its reader, who may be gone before the last event.
+        async with aclosing(self._events.follow(work_on_turn, on_left=self.leave)) as events:
+            async for event in events:
                 yield event
-                queue.task_done()
-            await task
-        finally:
-            if not task.done():
-                # Whoever reads no more has ended, or is about to.
-                self.leave()
-                task.cancel()
-                await asyncio.wait([task])
-            self._events = None
 
     def run(self, text: str, *, on_event: Callable[[Event], object] | None = None) -> TurnEnded:
         """Run one turn from synchronous code, and return its end."""
@@ -261,7 +250,7 @@ class Session:
         if runs_apart(typed):
             return self._queue.add_prompt(text, typed)
         if isinstance(typed, ToolReply):
-            self._emit(TextDelta(text=typed.text))
+            self._events.emit(TextDelta(text=typed.text))
             return Delivery.STEER
         delivery = find_delivery(key, streaming=True)
         attached = await self._workers.attach(files, self.conversation)
@@ -273,7 +262,7 @@ class Session:
             return self._queue.add_prompt(text, typed)
         self._prompts.forget_context()
         self._queue.add(id, text, typed)
-        self._emit(MessageQueued(id=id, text=text, delivery=delivery.value))
+        self._events.emit(MessageQueued(id=id, text=text, delivery=delivery.value))
         return delivery
 
     @property
@@ -366,7 +355,7 @@ class Session:
                 input_tokens=spent.input_tokens,
                 output_tokens=spent.output_tokens,
             )
-        self._emit(
+        self._events.emit(
             TurnEnded(
                 turn=turn,
                 status=result.status,
@@ -381,7 +370,7 @@ class Session:
 
     async def _work_on(self, text: str, work: _Work) -> LoopResult:
         """Do the work of a turn, and write down how it ended."""
-        self._emit(TurnStarted(turn=self._transcript.turns, text=text))
+        self._events.emit(TurnStarted(turn=self._transcript.turns, text=text))
         self._workers.begin_turn()
         try:
             # Changing threads takes longer than most of what is done there, so it is done at once.
@@ -479,7 +468,7 @@ class Session:
 
     def _reply(self, text: str) -> LoopResult:
         """Answer without a model."""
-        self._emit(TextDelta(text=text))
+        self._events.emit(TextDelta(text=text))
         return LoopResult(answer=text)
 
     async def _run_own_command(self, name: str, arguments: str) -> LoopResult:
@@ -488,7 +477,7 @@ class Session:
         lost = list_lost_reports(self._transcript.jobs)
         self._clear()
         for warning in lost:
-            self._emit(warning)
+            self._events.emit(warning)
         return self._reply("The conversation is cleared.")
 
     async def _compact(self, instructions: str) -> LoopResult:
@@ -515,7 +504,7 @@ class Session:
         """Show the answer of a skill that ran apart, and let the main agent know of it."""
         if not result.answer:
             return
-        self._emit(TextDelta(text=result.answer))
+        self._events.emit(TextDelta(text=result.answer))
         if result.status == "done":
             question = ModelRequest(parts=[UserPromptPart(text)])
             pair = (question, ModelResponse(parts=[TextPart(result.answer)]))
@@ -548,7 +537,7 @@ class Session:
         waiting = self._queue.pop_delivered(id)
         if waiting is None:
             return
-        self._emit(MessageDelivered(id=id))
+        self._events.emit(MessageDelivered(id=id))
         if self._main is not None and isinstance(waiting.typed, Message):
             self._workers.apply_typed(waiting.typed, self._main)
 
@@ -556,13 +545,13 @@ class Session:
         try:
             self._transcript.end_turn(result, self._workers.spending, self.conversation.save())
         except ProwessError as error:
-            self._emit(Warned(code="session-not-saved", message=str(error)))
+            self._events.emit(Warned(code="session-not-saved", message=str(error)))
 
     def _announce(self) -> None:
         if self._started:
             return
         self._started = True
-        self._emit(
+        self._events.emit(
             SessionStarted(
                 version=VERSION,
                 session=self.id,
@@ -576,21 +565,10 @@ class Session:
             message = (
                 f"It is not known whether this was done before the session ended: {call.title}"
             )
-            self._emit(Warned(code="unknown-outcome", message=message))
+            self._events.emit(Warned(code="unknown-outcome", message=message))
         lost = self._transcript.jobs if self._workers.jobs is None else {}
         for warning in (*self._start_warnings, *list_lost_reports(lost)):
-            self._emit(warning)
-
-    async def _wait_until_shown(self) -> None:
-        """Wait until the consumer has dealt with every event so far."""
-        if self._events is not None:
-            await self._events.join()
-
-    def _emit(self, event: Event) -> None:
-        if _LOG.isEnabledFor(logging.DEBUG) and not isinstance(event, TextDelta | ThinkingDelta):
-            _LOG.debug("%s %s", self.id, render_event(event))
-        if self._events is not None:
-            self._events.put_nowait(event)
+            self._events.emit(warning)
 
 
 def _make_reason(error: ProwessError) -> str:
