@@ -4,6 +4,7 @@ failure.
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import signal
@@ -15,6 +16,8 @@ from hypothesis import HealthCheck, settings
 
 from prowess.machine.mcp import connections
 from prowess.model.settings import NetworkSettings
+from prowess.state.locks import hold_lock
+from prowess.state.remote_cache import RemoteCache
 from tests.workspace import Workspace
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -121,6 +124,17 @@ def _patient_with_sources() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(NetworkSettings, "get_limit", get_long_limit)
         patch.setattr(connections, "CONNECT_SECONDS", 120.0)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _patient_with_locks() -> Iterator[None]:
+    """Writers wait for each other for minutes where a test sets no limit: a slow disk is no lock
+    that somebody keeps.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for held in (hold_lock, RemoteCache.hold):
+            patch.setitem(inspect.unwrap(held).__kwdefaults__, "seconds", 120.0)
         yield
 
 

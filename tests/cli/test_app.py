@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import click
 import pytest
@@ -334,9 +335,13 @@ def test_progress_appears_only_when_work_takes_long_and_is_taken_away(monkeypatc
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("prowess.cli.terminal.progress._QUIET_SECONDS", 600)
     with Progress() as quick:
         quick.progress("reading skills", 5)
     assert screen.getvalue() == ""
+    # However long the machine takes, no second goes by.
+    clock = SimpleNamespace(monotonic=lambda: 0.0)
+    monkeypatch.setattr("prowess.cli.terminal.progress.time", clock)
     monkeypatch.setattr("prowess.cli.terminal.progress._QUIET_SECONDS", 0.01)
     monkeypatch.setattr("prowess.cli.terminal.progress._EVERY_SECONDS", 0.01)
     with Progress() as slow:
@@ -478,7 +483,18 @@ def test_the_line_of_progress_never_comes_back_once_the_answer_has_begun(termina
         "progress._QUIET_SECONDS = progress._EVERY_SECONDS = 0.01\n"
         "from prowess.runtime import Skills\n"
         "scan = Skills.snapshot.fget\n"
-        "Skills.snapshot = property(lambda self: (time.sleep(0.5), scan(self))[1])\n"
+        "lines, render = [], progress.Progress._render_line\n"
+        "def note(self, seconds):\n"
+        "    lines.append(seconds)\n"
+        "    return render(self, seconds)\n"
+        "progress.Progress._render_line = note\n"
+        "def scan_when_shown(self):\n"
+        "    end = time.monotonic() + 120\n"
+        "    # The first has been written when the second is made.\n"
+        "    while len(lines) < 2 and time.monotonic() < end:\n"
+        "        time.sleep(0.01)\n"
+        "    return scan(self)\n"
+        "Skills.snapshot = property(scan_when_shown)\n"
         "sys.exit(main(['list', '--all', '--host', 'omp']))\n"
     )
     shown = run_on_terminal_as([sys.executable, "-c", slow])

@@ -157,7 +157,7 @@ def test_an_interrupt_gives_back_what_was_not_delivered(studio, key):
         one.press(CTRL_C)
         await one.wait(lambda: one.screen.line.text == "")
 
-    chat(studio, call("Bash", command="sleep 60"), say("never"), play=play)
+    chat(studio, call("Bash", command="sleep 600"), say("never"), play=play)
 
 
 @pytest.mark.parametrize("key", ["\n", "\x1b\r", "\x1b[13;2u", "\x1b[27;2;13~"])

@@ -183,9 +183,20 @@ def test_slow_comparing_says_how_far_it_has_come(terminal, monkeypatch):
     from prowess.reports import comparison
     from prowess.reports.outcomes_by_name import index_outcomes
 
+    lines, render = [], progress.Progress._render_line
+
+    def note(shown, seconds):
+        lines.append(seconds)
+        return render(shown, seconds)
+
     def slowly(snapshot):
-        time.sleep(0.3)
+        # One that is made from now on has been written when the next one is made.
+        before, end = len(lines), time.monotonic() + 120
+        while len(lines) < before + 3 and time.monotonic() < end:
+            time.sleep(0.01)
         return index_outcomes(snapshot)
+
+    monkeypatch.setattr(progress.Progress, "_render_line", note)
 
     write_skills(terminal)
     monkeypatch.setattr(comparison, "index_outcomes", slowly)

@@ -59,7 +59,7 @@ def chat(
                 await play(pressed)
                 screen._set_line("")
                 pressed.press(CTRL_D)
-                await asyncio.wait_for(task, 30)
+                await asyncio.wait_for(task, 120)
             finally:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)

@@ -126,7 +126,7 @@ def test_json_is_one_event_per_line(terminal):
             "Stopped: the limit of 1 request to the model was reached.",
         ),
         (
-            [call("Bash", command="sleep 60"), {"text": "never"}],
+            [call("Bash", command="sleep 600"), {"text": "never"}],
             ("--max-time", "1", "--allow", "Bash"),
             7,
             "Stopped: the limit of 1 second was reached.",
@@ -233,7 +233,7 @@ def test_more_messages_come_from_stdin_as_lines(terminal):
         input='{"text": "more"}\n',
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
     )
     assert (done.returncode, done.stdout.split()) == (0, ["One.", "Two."]), done.stderr
 

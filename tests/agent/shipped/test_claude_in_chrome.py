@@ -142,8 +142,8 @@ def test_a_page_leads_to_no_other_host_and_the_browser_ends_with_its_tools(
     process, profile = browser._process, Path(browser._folder)
     assert profile.exists()
     del tools, browser
-    deadline = time.monotonic() + 30
-    while process.poll() is None and time.monotonic() < deadline:
+    deadline = time.monotonic() + 120
+    while (process.poll() is None or profile.exists()) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert process.poll() is not None
     assert not profile.exists()

@@ -57,7 +57,7 @@ def test_the_variable_turns_the_log_on_for_a_process(studio: Studio) -> None:
         env={**studio.facts.env, "PYTHONPATH": str(ROOT / "src"), "PROWESS_DEBUG": "1"},
         capture_output=True,
         check=True,
-        timeout=60,
+        timeout=180,
     )
     path = debug_log_path(studio.facts)
     with open(path, encoding="utf-8") as file:

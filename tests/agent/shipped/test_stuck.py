@@ -31,7 +31,7 @@ def ask(studio: Studio, text: str) -> str:
 
 
 def wait_for_call(studio: Studio) -> SavedSession:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180
     while time.monotonic() < end:
         for session in list_sessions(studio.facts):
             if session.unknown:
@@ -42,8 +42,8 @@ def wait_for_call(studio: Studio) -> SavedSession:
 
 @pytest.fixture
 def hanging(studio: Studio):
-    """A session in another process, whose command runs for a minute."""
-    model = studio.script(call("Bash", command="sleep 59"), say("Done."))
+    """A session in another process, whose command runs for minutes."""
+    model = studio.script(call("Bash", command="sleep 599"), say("Done."))
     process = subprocess.Popen(
         [
             sys.executable,
@@ -66,7 +66,7 @@ def hanging(studio: Studio):
         yield process, wait_for_call(studio)
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(timeout=60)
+        process.wait(timeout=180)
 
 
 @pytest.mark.slow
@@ -75,8 +75,8 @@ def hanging(studio: Studio):
 def test_a_call_that_runs_is_named_with_its_processes(studio, hanging):
     process, session = hanging
     # The call is written down before its command starts.
-    deadline = time.monotonic() + 60
-    while "sleep 59\n" not in f"{ask(studio, '/stuck').partition('Processes')[2]}\n":
+    deadline = time.monotonic() + 180
+    while "sleep 599\n" not in f"{ask(studio, '/stuck').partition('Processes')[2]}\n":
         assert time.monotonic() < deadline
         time.sleep(0.1)
     for text in ("/stuck", f"/stuck {session.header.id}"):
@@ -85,8 +85,8 @@ def test_a_call_that_runs_is_named_with_its_processes(studio, hanging):
         assert re.search(
             rf"Process {process.pid} has been working on this turn for \d+ (s|min)", said
         )
-        assert "It is waiting for Bash sleep 59, which started" in said
-        assert re.search(r"^  \d+  [\d:]+  .*sleep 59$", said, re.MULTILINE), said
+        assert "It is waiting for Bash sleep 599, which started" in said
+        assert re.search(r"^  \d+  [\d:]+  .*sleep 599$", said, re.MULTILINE), said
 
 
 @pytest.mark.slow
@@ -94,11 +94,11 @@ def test_a_call_that_runs_is_named_with_its_processes(studio, hanging):
 def test_a_process_that_was_killed_does_not_hang_and_what_is_unknown_is_said(studio, hanging):
     process, session = hanging
     os.kill(process.pid, signal.SIGKILL)
-    process.wait(timeout=60)
+    process.wait(timeout=180)
     said = ask(studio, "/stuck")
     assert "so it is not stuck" in said
     assert f"`prowess run --resume {session.header.id}` continues it" in said
-    assert "It is unknown whether these calls happened: Bash sleep 59." in said
+    assert "It is unknown whether these calls happened: Bash sleep 599." in said
 
 
 @pytest.mark.needs("ps")
