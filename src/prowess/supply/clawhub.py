@@ -172,7 +172,7 @@ class Registry:
         # The lock file would have one version and the folder another.
         if release.version != version:
             got = release.version[:100]
-            raise RegistryError(f"asked for version {version}, it answers with {got!r}")
+            raise RegistryError(f"asked for version {version}, but it answered with {got!r}")
         # The skill may be fine, and one of its versions not.
         security = release.security
         if security is not None and security.status == "malicious":

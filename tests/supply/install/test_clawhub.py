@@ -229,7 +229,7 @@ def cut(handler: BaseHTTPRequestHandler) -> None:
 LIES: dict[str, tuple[Lie, str]] = {
     "another version": (
         lambda hub: hub.publish("1.0.0", release={"version": "9.9.9"}),
-        "answers with '9.9.9'",
+        "answered with '9.9.9'",
     ),
     "other bytes": (
         lambda hub: hub.publish("1.0.0", archive=make_zip({"SKILL.md": skill_text("alpha", "?")})),

@@ -67,7 +67,7 @@ def _fetch(download: Download, watch: Watch | None) -> bytes:
         raise DownloadFailed(error.message) from error
     digest = hashlib.sha256(data).hexdigest()
     if download.sha256 not in (None, digest):
-        raise DownloadFailed(f"its sha256 is {digest}, and the skill says {download.sha256}")
+        raise DownloadFailed(f"its sha256 is {digest}, but the skill says {download.sha256}")
     return data
 
 

@@ -38,7 +38,7 @@ class InvalidFileList(ValueError):
 def build_site(skills: Sequence[SharedSkill]) -> dict[str, bytes]:
     """Every file to serve by its path, the list of files included. Raises `UsageError`."""
     if len(skills) > MOST_SKILLS:
-        raise UsageError(f"An index has at most {MOST_SKILLS:,} skills; these are {len(skills):,}.")
+        raise UsageError(f"An index can have at most {MOST_SKILLS:,} skills, not {len(skills):,}.")
     site: dict[str, bytes] = {_NO_JEKYLL: b""}
     discovered: list[dict[str, Any]] = []
     listed: list[dict[str, Any]] = []
@@ -79,7 +79,7 @@ def _encode(index: dict[str, Any]) -> bytes:
     data = msgspec.json.format(msgspec.json.encode(index), indent=2) + b"\n"
     # Our own reader would refuse it, and others have limits, too.
     if len(data) > MOST_INDEX_BYTES:
-        problem = f"it would have {len(data):,} bytes, and readers accept {MOST_INDEX_BYTES:,}"
+        problem = f"it would have {len(data):,} bytes; at most {MOST_INDEX_BYTES:,} are read"
         raise UsageError(f"The index is too large: {problem}.")
     return data
 

@@ -7,6 +7,7 @@ from rich.text import Text
 from prowess.cli.chat.chat import Chat
 from prowess.cli.chat.local_commands import COMMANDS
 from prowess.cli.chat.output import dim, make_table, stack
+from prowess.text.display import count_words
 
 
 async def run(chat: Chat, arguments: str) -> None:
@@ -14,7 +15,7 @@ async def run(chat: Chat, arguments: str) -> None:
     commands = [(f"/{name} {one.arguments}".strip(), one.summary) for name, one in COMMANDS.items()]
     keys = [(", ".join(binding.labels), binding.summary) for binding in chat.keys.values()]
     count = len(chat.session.conversation.commands.typable)
-    skills = f"{count:,} skill{'s' if count != 1 else ''} can be typed as a command; / lists them."
+    skills = f"{count_words(count, 'skill')} can be used as a command; type / to list them."
     chat.surface.print(
         stack(
             Text("Commands", "bold"),
@@ -23,6 +24,6 @@ async def run(chat: Chat, arguments: str) -> None:
             Text("Keys", "bold"),
             make_table(keys),
             Text(),
-            dim(f"{skills} @ names a file, whose text goes to the model."),
+            dim(f"{skills} @ attaches a file."),
         )
     )
