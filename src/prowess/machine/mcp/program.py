@@ -22,6 +22,8 @@ _IS_POSIX = os.name == "posix"
 _TAIL_BYTES = 2_000
 # How long a server has to end by itself, and again after it was asked to.
 _SECONDS_TO_END = 0.5
+# What was killed ends in any case; a busy machine may need seconds until that is known.
+_SECONDS_AFTER_KILL = 6.0
 _PAUSE = 0.01
 
 
@@ -109,7 +111,7 @@ async def _end(process: Process, errors: asyncio.Task[None], seconds: float) -> 
         await _has_ended(process, seconds)
     # Also what the server started and left behind.
     _signal(process, hard=True)
-    await _has_ended(process, _SECONDS_TO_END)
+    await _has_ended(process, _SECONDS_AFTER_KILL)
     errors.cancel()
     await asyncio.wait([errors])
     # A program that kept a pipe open would hold the transport, and warn when it is collected.
