@@ -111,6 +111,7 @@ allowed = st.builds(nest, st.lists(st.sampled_from(WORDS), max_size=3), st.sampl
 @settings(max_examples=200)
 @given(allowed, hostile)
 @example("show $ARGUMENTS", "$(touch canary)")
+@example("show $ARGUMENTS", "PATH=x")
 def test_where_a_value_is_allowed_the_program_gets_exactly_that_value(
     programs: Path, tmp_path_factory: pytest.TempPathFactory, script: str, argument: str
 ) -> None:

@@ -246,7 +246,8 @@ class BashScanner:
 
     def _check_assigned(self, word: ScannedWord) -> None:
         """A word such as `PATH=VALUE` may set a variable behind a program, too: `env`, `make`."""
-        assigned = _ASSIGNMENT.match(word.text)
+        # A value of this form is only text to most programs, so what the script says counts.
+        assigned = _ASSIGNMENT.match(word.before_value)
         name = assigned[1] if assigned is not None else ""
         if name and (is_read_by_programs(name) or SHELL_VARIABLES.fullmatch(name)):
             why = f"an argument would be assigned to `{name}`, which is a special variable"
@@ -375,7 +376,7 @@ class BashScanner:
         parameter, readable = PARAMETERS[context] % name, READABLE[context](reference.value)
         self.edits.append(Edit(reference.start, reference.end, parameter, readable))
         if reference.kind == "argument":
-            word.marks.add("value")
+            word.take_value()
             # Only what begins a word can be taken for an option.
             if "begun" not in word.marks:
                 check_option(reference, text)
@@ -478,7 +479,7 @@ class BashScanner:
         if name == "_" or name.startswith(f"{PREFIX}ARGUMENT"):
             self._refuse(f"`${name}` may contain an argument")
         if name in self.kept:
-            word.marks.add("value")
+            word.take_value()
             # Bash splits neither what is in quotes nor what is assigned.
             if not is_quoted and not word.assigns:
                 word.marks.add("split")
@@ -502,7 +503,7 @@ class BashScanner:
         word.marks.add("command")
         # What a command prints may be the argument that it was given.
         if takes_value:
-            word.marks.add("value")
+            word.take_value()
         if not is_quoted:
             word.marks.discard("begun")
             word.bare.append((start, self._at))
