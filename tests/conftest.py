@@ -48,13 +48,16 @@ _SKIPS_FAIL = _ON_CI or _is_on("PROWESS_REQUIRE_ALL")
 
 def pytest_configure() -> None:
     """Choose the hypothesis profile: the same examples every time on CI, new ones at home. Hear
-    Ctrl-C.
+    Ctrl-C, and a terminal that closes.
     """
     settings.load_profile("ci" if _ON_CI else "default")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # So it is in what a shell starts in the background, and in all that comes from it; tests
         # press Ctrl-C.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        # So it is in what `nohup` starts.
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
