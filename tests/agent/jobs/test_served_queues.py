@@ -28,7 +28,7 @@ def serve(*queues: str, machine: str = HERE) -> ServedQueues:
             serve("turns@here"),
             "turns@here",
             "0",
-            "only workers of another version (0) can go on with it",
+            "only a worker of another version (0) can continue it",
         ),
         (serve("turns@here"), "subagents@here", None, RESTART),
         # A version that wrote no queues down served turns and leaders of its machine.

@@ -24,7 +24,7 @@ class ServedQueues:
         """Why no worker begins a job of a queue; "" if one will."""
         # Whoever began a job has written down its version, and only that one goes on with it.
         if version not in (None, VERSION):
-            return f"only workers of another version ({version}) can go on with it"
+            return f"only a worker of another version ({version}) can continue it"
         if queue in self._served:
             return ""
         place = queue.partition("@")[2]
