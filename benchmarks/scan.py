@@ -4,7 +4,9 @@
 
 The floor of a scan is a plain loop that lists the same folders, reads every SKILL.md whole, cuts
 out its header and parses that as YAML, and does nothing else. The floor of the command line is
-`python -c pass`. CPU time is compared, the best of several runs, each in a process of its own.
+`python -c pass`. CPU time is compared, in rounds of a floor and what is measured against it, each
+in a process of its own. A shared machine is fast in one moment and slow in the next, and a round is
+short: so the median of the ratios counts.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 
 BODY = "\n# How\n\n" + "Do this step with care, then look at what came out of it.\n" * 60
 WORDS = (
@@ -102,11 +105,15 @@ def cpu_of(command: list[str], *, cwd: str, env: dict[str, str]) -> float:
     return end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
 
 
+def compare(measured: list[float], floors: list[float]) -> float:
+    """The median of what each round took, against its floor."""
+    return median(one / floor for one, floor in zip(measured, floors, strict=True))
+
+
 def report_scan(number: int, *, rounds: int = 10) -> float:
     """Print the ratios for so many skills; returns CPU microseconds a skill of the cold scan.
 
-    Floor, cold and warm take turns, and the best of each counts: a busy minute of the machine falls
-    on all three or is left out.
+    Floor, cold and warm take turns.
     """
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
         generate(Path(folder), number)
@@ -124,13 +131,12 @@ def report_scan(number: int, *, rounds: int = 10) -> float:
                 times.append(seconds)
                 memory.append(peak)
                 edited.write_text(edited.read_text() + "One more line.\n")
-        base = min(floors)
         print(
-            f"{number:>7,} skills  floor {base * 1e6 / number:5.1f} µs  "
-            f"cold {min(cold) / base:4.2f}×  warm {min(warm) / base:4.2f}×  "
+            f"{number:>7,} skills  floor {median(floors) * 1e6 / number:5.1f} µs  "
+            f"cold {compare(cold, floors):4.2f}×  warm {compare(warm, floors):4.2f}×  "
             f"memory {max(memory):.0f} MB"
         )
-        return min(cold) * 1e6 / number
+        return median(cold) * 1e6 / number
 
 
 def report_command(number: int, *, rounds: int = 20) -> None:
@@ -150,8 +156,8 @@ def report_command(number: int, *, rounds: int = 20) -> None:
             edited.write_text(edited.read_text() + "One more line.\n")
             listed.append(cpu_of([prowess, "list", "--json"], cwd=folder, env=env))
         print(
-            f"prowess list --json, {number:,} skills, one edited: {min(listed) * 1e3:.0f} ms CPU, "
-            f"{min(listed) / min(bare):.1f}× `python -c pass`"
+            f"prowess list --json, {number:,} skills, one edited: "
+            f"{median(listed) * 1e3:.0f} ms CPU, {compare(listed, bare):.1f}× `python -c pass`"
         )
 
 
