@@ -6,9 +6,6 @@ import pytest
 
 from prowess.supply.scan.skill_scan import scan_text
 
-# Whole, the names may only be where packages come from.
-PYPI, NPM = "pypi" + ".org", "npmjs" + ".org"
-
 
 def messages(script: str, code: str) -> list[str]:
     return [one.message for one in scan_text("run.sh", script) if one.code == code]
@@ -27,28 +24,20 @@ def messages(script: str, code: str) -> list[str]:
         ("bash -c 'PIP_INDEX_URL=https://i.example pip install a==1'", "PIP_INDEX_URL"),
     ],
 )
-def test_a_variable_that_names_another_index_is_found(line: str, variable: str) -> None:
-    expected = f"`{variable}` takes packages from another index."
+def test_a_variable_that_names_an_index_is_found(line: str, variable: str) -> None:
+    expected = f"`{variable}` sets where packages come from."
     assert messages(f"{line}\n", "unpinned-install") == [expected]
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        f"PIP_INDEX_URL=https://{PYPI}/simple pip install a==1",
-        f"pip install --index-url https://{PYPI}/simple/ a==1",
-        f"npm install --registry=https://registry.{NPM} a@1.0.0",
         "PIP_NO_CACHE_DIR=1 pip install a==1",
         "unset PIP_INDEX_URL",
     ],
 )
-def test_the_public_index_is_not_another_one(line: str) -> None:
+def test_a_variable_that_names_no_index_is_not_reported(line: str) -> None:
     assert messages(f"{line}\n", "unpinned-install") == []
-
-
-@pytest.mark.parametrize("url", [f"https://{PYPI}.evil.example/x", f"http://{PYPI}/simple"])
-def test_only_the_public_index_itself_is_accepted(url: str) -> None:
-    assert messages(f"PIP_INDEX_URL={url} pip install a==1\n", "unpinned-install") != []
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.agent.jobs.conftest import Yard
 from tests.agent.studio import say
 
 HERE, THERE = "here", "there"
-RESTART = "the worker there (process 7) is of an older version; stop it and start `prowess worker`"
+RESTART = "the worker there (process 7) runs an older version; stop it and start `prowess worker`"
 
 
 def serve(*queues: str, machine: str = HERE) -> ServedQueues:

@@ -30,7 +30,7 @@ class ServedQueues:
         place = queue.partition("@")[2]
         for worker in self._workers:
             if worker.machine == place:
-                old = f"the worker there (process {worker.pid}) is of an older version"
+                old = f"the worker there (process {worker.pid}) runs an older version"
                 return f"{old}; stop it and start `prowess worker`"
         option = "" if place == self._machine else f" --queue {place}"
         return f"no running worker serves it; start `prowess worker{option}`"

@@ -74,13 +74,11 @@ def explain_session(session: SavedSession, processes: dict[int, Process], *, now
 
 def _explain_dead(session: SavedSession, turn: SavedTurn) -> str:
     go_on = f"`prowess run --resume {session.header.id}` continues it"
+    ended = f"Its process ended before the turn did, so it is not stuck; {go_on}."
     if not turn.calls:
-        return f"Its process ended before the turn did, so it is not stuck; {go_on}."
+        return ended
     titles = ", ".join(_shorten(call.title) for call in turn.calls.values())
-    return (
-        f"Its process ended before the turn did, so it is not stuck; {go_on}."
-        f" It is unknown whether these calls happened: {titles}."
-    )
+    return f"{ended} It is unknown whether these calls happened: {titles}."
 
 
 def _explain_wait(session: SavedSession, turn: SavedTurn, *, now: float) -> list[str]:

@@ -55,35 +55,23 @@ def _part_closed_values(broken: BrokenHeader) -> Iterator[Patch]:
 
 
 def quote_bracketed_keys(broken: BrokenHeader) -> RepairedLines | None:
-    """`yaml` reads the `y` in `a: [x]: y` as the value of a second key, which is empty.
-
-    Two such lines are two equal keys, which it rejects.
-    """
-    bracketed = list(_find_bracketed_keys(broken))
-    if len(bracketed) != 1:
+    """`yaml` reads the `y` in `a: [x]: y` as the value of a second key, which is empty."""
+    found = _find_only_bracketed_key(broken)
+    if found is None:
         return None
-    [(index, line, key, value)] = bracketed
-    quote, [text] = quote_parts([value])
-    message = f"This host reads the whole value of `{key}` as text."
-    quoted = line._replace(text=f"{key}: {quote}{text}{quote}")
-    patch = Patch(index, index, [quoted], _report(message, line, key))
-    return apply_patches(broken.lines, [patch])
+    quote, [text] = quote_parts([found.value])
+    message = f"This host reads the whole value of `{found.key}` as text."
+    return _replace_value(broken, found, f"{quote}{text}{quote}", message)
 
 
 def end_bracketed_keys(broken: BrokenHeader) -> RepairedLines | None:
-    """`yaml` ends the value of `a` in `a: [x]: y` after the bracket; the rest has no key.
-
-    Two such lines are two equal keys, which it rejects.
-    """
-    bracketed = list(_find_bracketed_keys(broken))
-    if len(bracketed) != 1:
+    """`yaml` ends the value of `a` in `a: [x]: y` after the bracket; the rest has no key."""
+    found = _find_only_bracketed_key(broken)
+    if found is None:
         return None
-    [(index, line, key, value)] = bracketed
-    closed = value[: find_closed_end(value)]
-    message = f"This host ends the value of `{key}` after `{closed[:40]}`."
-    ended = line._replace(text=f"{key}: {closed}")
-    patch = Patch(index, index, [ended], _report(message, line, key))
-    return apply_patches(broken.lines, [patch])
+    closed = found.value[: find_closed_end(found.value)]
+    message = f"This host ends the value of `{found.key}` after `{closed[:40]}`."
+    return _replace_value(broken, found, closed, message)
 
 
 def nest_after_bracketed_key(broken: BrokenHeader) -> RepairedLines | None:
@@ -104,6 +92,21 @@ class _BracketedKey(NamedTuple):
     line: Line
     key: str
     value: str
+
+
+def _find_only_bracketed_key(broken: BrokenHeader) -> _BracketedKey | None:
+    """The only such line. Two are two equal keys, which `yaml` rejects."""
+    found = list(_find_bracketed_keys(broken))
+    return found[0] if len(found) == 1 else None
+
+
+def _replace_value(
+    broken: BrokenHeader, found: _BracketedKey, value: str, message: str
+) -> RepairedLines | None:
+    line = found.line._replace(text=f"{found.key}: {value}")
+    finding = _report(message, found.line, found.key)
+    patch = Patch(found.line_index, found.line_index, [line], finding)
+    return apply_patches(broken.lines, [patch])
 
 
 def _find_bracketed_keys(broken: BrokenHeader) -> Iterator[_BracketedKey]:

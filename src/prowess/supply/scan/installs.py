@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain, pairwise
+from itertools import chain
 from typing import NamedTuple
 
 from prowess.diagnostics import Severity
@@ -30,17 +30,16 @@ _TAKES_VALUE = frozenset(
     " --hostname --add-host --gpus".split()
 )
 # Where packages come from; `-i` and `--index` mean that to pip and uv only.
-_OTHER_INDEX = frozenset(
+_INDEX_OPTIONS = frozenset(
     "--default-index --extra-index-url --index-url --registry --trusted-host".split()
 )
-_OTHER_INDEX_OF_PIP = _OTHER_INDEX | {"-i", "--index"}
+_INDEX_OPTIONS_OF_PIP = _INDEX_OPTIONS | {"-i", "--index"}
 # A variable means the same for every install after it: `PIP_INDEX_URL` is `--index-url`.
 _INDEX_VARIABLE = re.compile(
     r"((?:PIP|UV)_(?:EXTRA_)?INDEX_URL|PIP_TRUSTED_HOST|UV_(?:DEFAULT_)?INDEX"
-    r"|(?:NPM|PNPM|BUN)_CONFIG_REGISTRY|YARN_(?:NPM_)?REGISTRY(?:_SERVER)?)=(.+)",
+    r"|(?:NPM|PNPM|BUN)_CONFIG_REGISTRY|YARN_(?:NPM_)?REGISTRY(?:_SERVER)?)=.+",
     re.IGNORECASE | re.DOTALL,
 )
-_OWN_INDEX = re.compile(r"https://(?:pypi\.org|registry\.(?:npmjs\.org|yarnpkg\.com))(?:/|$)")
 
 
 def _is_pip_pinned(package: str) -> bool:
@@ -115,19 +114,18 @@ def _match_unpinned(passage: Passage) -> Iterator[Match]:
 
 
 def _find_index_variable(line: CommandLine) -> str | None:
-    """The variable of a line that names another index; None if there is none.
+    """The variable of a line that names an index; None if there is none.
 
     It may be set before a command or for the rest of a script, or handed to a program such as `env`
     and `docker run -e`, so every word counts.
     """
     arguments = chain.from_iterable(call.arguments for call in line.calls)
     found = map(_INDEX_VARIABLE.fullmatch, (*line.assignments, *arguments))
-    others = (one[1] for one in found if one is not None and not _OWN_INDEX.match(one[2]))
-    return next(others, None)
+    return next((one[1] for one in found if one is not None), None)
 
 
 def _judge_index(number: int, index: str) -> Match:
-    return Match(number, f"`{index}` takes packages from another index.", Severity.WARNING)
+    return Match(number, f"`{index}` sets where packages come from.", Severity.WARNING)
 
 
 class _Install(NamedTuple):
@@ -142,14 +140,11 @@ class _Install(NamedTuple):
         packages = list(_list_packages(self.words))
         return packages[:1] if self.takes_one else packages
 
-    def find_other_index(self) -> str | None:
-        """The option that names another index; None if there is none."""
-        indexes = _OTHER_INDEX_OF_PIP if self.is_pinned is _is_pip_pinned else _OTHER_INDEX
-        for word, following in pairwise((*self.words, "")):
-            option, _, inline = word.partition("=")
-            if option in indexes and not _OWN_INDEX.match(inline or following):
-                return option
-        return None
+    def find_index(self) -> str | None:
+        """The option that names an index; None if there is none."""
+        indexes = _INDEX_OPTIONS_OF_PIP if self.is_pinned is _is_pip_pinned else _INDEX_OPTIONS
+        options = (word.partition("=")[0] for word in self.words)
+        return next((option for option in options if option in indexes), None)
 
 
 def _judge(number: int, call: ProgramCall) -> Iterator[Match]:
@@ -157,9 +152,9 @@ def _judge(number: int, call: ProgramCall) -> Iterator[Match]:
     if install is None:
         return
     packages = install.packages
-    other_index = install.find_other_index()
-    if other_index is not None and packages:
-        yield _judge_index(number, other_index)
+    index = install.find_index()
+    if index is not None and packages:
+        yield _judge_index(number, index)
     # Such an option fixes the version of everything that the command installs.
     if _VERSION_OPTIONS.intersection(install.words):
         return
